@@ -1,0 +1,54 @@
+# make demo and make test are the two commands a newcomer needs; both set up first, and find that done the second time.
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+STAMP  := $(VENV)/.setup-done
+PIP    := $(BIN)/python -m pip --disable-pip-version-check
+
+.PHONY: help setup demo test test-slow check format lock licences clean
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+setup: $(STAMP) ## virtual environment with every pinned part
+
+$(STAMP): requirements/build.txt requirements/dev.txt pyproject.toml
+	@$(PYTHON) -c 'import sys; v = sys.version_info[:2]; sys.exit(None if (3, 11) <= v < (3, 15) else f"headrace needs Python 3.11 to 3.14, and {sys.executable} is {v[0]}.{v[1]}: make setup PYTHON=/path/to/python3")'
+	@echo "[1/3] virtual environment in $(VENV)"
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@mkdir -p $(VENV)/tmp
+	@echo "[2/3] dependencies, pinned with hashes (pyspark alone is 456 MB: the first time takes a few minutes)"
+	@TMPDIR=$(CURDIR)/$(VENV)/tmp $(PIP) install --require-hashes -r requirements/build.txt
+	@TMPDIR=$(CURDIR)/$(VENV)/tmp $(PIP) install --require-hashes --no-build-isolation -r requirements/dev.txt
+	@echo "[3/3] headrace itself"
+	@$(PIP) install --quiet --no-deps --no-build-isolation -e .
+	@rm -rf $(VENV)/tmp && touch $@
+
+demo: setup ## a fleet of drones, live in the terminal
+	@$(BIN)/headrace demo
+
+test: setup ## the fast tests
+	@$(BIN)/python -m pytest -m "not slow"
+
+test-slow: setup ## crashes, power loss, the wheel: what takes minutes
+	@$(BIN)/python -m pytest -m slow
+
+check: setup ## format, lint, types, import rules
+	@$(BIN)/ruff format --check .
+	@$(BIN)/ruff check .
+	@$(BIN)/mypy
+	@$(BIN)/lint-imports
+
+format: setup ## put the code into shape
+	@$(BIN)/ruff format .
+	@$(BIN)/ruff check --fix .
+
+lock: ## make the lock files anew (needs uv)
+	uv pip compile --universal --python-version 3.11 --generate-hashes --no-header -q requirements/build.in -o requirements/build.txt
+	uv pip compile --universal --python-version 3.11 --generate-hashes --no-header -q pyproject.toml -o requirements/runtime.txt
+	uv pip compile --universal --python-version 3.11 --generate-hashes --no-header -q pyproject.toml --group dev -c requirements/runtime.txt -o requirements/dev.txt
+
+licences: setup ## list the licences of the runtime parts anew
+	@$(BIN)/python tests/licences.py > THIRD_PARTY_LICENSES.md
+
+clean: ## remove what setup and tests made
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache dist

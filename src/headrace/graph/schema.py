@@ -1,0 +1,179 @@
+"""Columns and their types, as pipelines see them: Spark's DDL types in one spelling."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from headrace.errors import InvalidInput, did_you_mean
+
+# The type of a column that only Spark's analyser can tell; it fits everything.
+UNKNOWN = "UNKNOWN"
+
+_SIMPLE = ("BOOLEAN", "TINYINT", "SMALLINT", "INT", "BIGINT", "FLOAT", "DOUBLE", "STRING", "BINARY", "DATE", "TIMESTAMP")
+_ALIASES = {
+    "BOOL": "BOOLEAN", "BYTE": "TINYINT", "SHORT": "SMALLINT", "INTEGER": "INT", "LONG": "BIGINT", "REAL": "FLOAT",
+    "FLOAT64": "DOUBLE", "VARCHAR": "STRING", "TEXT": "STRING", "BYTES": "BINARY", "DATETIME": "TIMESTAMP",
+}  # fmt: skip
+NUMERIC = frozenset({"TINYINT", "SMALLINT", "INT", "BIGINT", "FLOAT", "DOUBLE"})
+_TOKEN = re.compile(r"\s*(`[^`]+`|[A-Za-z_][A-Za-z0-9_]*|\d+|[<>(),:])")
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    name: str
+    type: str
+
+    def __str__(self) -> str:
+        return f"{quoted(self.name)} {self.type}"
+
+
+@dataclass(frozen=True, slots=True)
+class Schema:
+    """Ordered columns. `str(schema)` is DDL that `Schema.parse` reads back."""
+
+    columns: tuple[Column, ...] = ()
+
+    def __iter__(self) -> Iterator[Column]:
+        return iter(self.columns)
+
+    def __len__(self) -> int:
+        return len(self.columns)
+
+    def __str__(self) -> str:
+        return ", ".join(str(column) for column in self.columns)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(column.name for column in self.columns)
+
+    def find(self, name: str) -> Column | None:
+        """By name; case does not matter, as in Spark."""
+        folded = name.lower()
+        return next((column for column in self.columns if column.name.lower() == folded), None)
+
+    def require(self, name: str) -> Column:
+        column = self.find(name)
+        if column is None:
+            raise InvalidInput(f"unknown column {name!r}", valid=self.names, hint=did_you_mean(name, self.names))
+        return column
+
+    def keep(self, names: Iterable[str]) -> Schema:
+        wanted = {name.lower() for name in names}
+        return Schema(tuple(column for column in self.columns if column.name.lower() in wanted))
+
+    @classmethod
+    def parse(cls, ddl: str) -> Schema:
+        """Reads `name TYPE, name TYPE, …`. Raises InvalidInput that names the bad word."""
+        reader = _Reader(ddl)
+        columns: list[Column] = []
+        while reader.peek():
+            name = reader.name()
+            columns.append(Column(name, reader.type()))
+            if reader.peek():
+                reader.expect(",")
+        seen: set[str] = set()
+        for column in columns:
+            if column.name.lower() in seen:
+                raise InvalidInput(f"column {column.name!r} is defined twice in {ddl!r}")
+            seen.add(column.name.lower())
+        return cls(tuple(columns))
+
+
+def parse_type(text: str) -> str:
+    """A type in its one spelling: `parse_type('decimal(10, 2)') == 'DECIMAL(10,2)'`."""
+    reader = _Reader(text)
+    parsed = reader.type()
+    if reader.peek():
+        raise InvalidInput(f"unexpected {reader.peek()!r} after the type {parsed} in {text!r}")
+    return parsed
+
+
+def is_numeric(type_: str) -> bool:
+    return type_ in NUMERIC or type_.startswith("DECIMAL") or type_ == UNKNOWN
+
+
+def quoted(name: str) -> str:
+    return name if re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name) else f"`{name}`"
+
+
+class _Reader:
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.position = 0
+
+    def peek(self) -> str:
+        match = _TOKEN.match(self.text, self.position)
+        if match:
+            return match[1]
+        return self.text[self.position :].strip()[:1]
+
+    def next(self) -> str:
+        match = _TOKEN.match(self.text, self.position)
+        if not match:
+            rest = self.text[self.position :].strip()
+            raise InvalidInput(f"unexpected {rest[:10]!r} in the columns {self.text!r}" if rest else f"the columns {self.text!r} end too early")
+        self.position = match.end()
+        return match[1]
+
+    def expect(self, token: str) -> None:
+        found = self.next()
+        if found != token:
+            raise InvalidInput(f"expected {token!r} but found {found!r} in the columns {self.text!r}")
+
+    def name(self) -> str:
+        token = self.next()
+        if not re.match(r"[`A-Za-z_]", token):
+            raise InvalidInput(f"expected a column name but found {token!r} in {self.text!r}")
+        return token.strip("`")
+
+    def type(self) -> str:
+        word = self.next()
+        upper = _ALIASES.get(word.upper(), word.upper())
+        if upper in _SIMPLE:
+            return upper
+        if upper in ("DECIMAL", "NUMERIC"):
+            return self._decimal()
+        if upper == "ARRAY":
+            return f"ARRAY<{self._inside(1)[0]}>"
+        if upper == "MAP":
+            key, value = self._inside(2)
+            return f"MAP<{key},{value}>"
+        if upper == "STRUCT":
+            return self._struct()
+        valid = (*_SIMPLE, "DECIMAL(p,s)", "ARRAY<…>", "MAP<…,…>", "STRUCT<…>")
+        raise InvalidInput(f"unknown type {word!r} in {self.text!r}", valid=valid, hint=did_you_mean(upper, _SIMPLE))
+
+    def _decimal(self) -> str:
+        if self.peek() != "(":
+            return "DECIMAL(10,0)"
+        self.expect("(")
+        precision, scale = self.next(), "0"
+        if self.peek() == ",":
+            self.expect(",")
+            scale = self.next()
+        self.expect(")")
+        return f"DECIMAL({precision},{scale})"
+
+    def _inside(self, count: int) -> list[str]:
+        self.expect("<")
+        types = [self.type()]
+        while len(types) < count:
+            self.expect(",")
+            types.append(self.type())
+        self.expect(">")
+        return types
+
+    def _struct(self) -> str:
+        self.expect("<")
+        fields: list[str] = []
+        while self.peek() != ">":
+            if fields:
+                self.expect(",")
+            name = self.name()
+            if self.peek() == ":":
+                self.expect(":")
+            fields.append(f"{quoted(name)}:{self.type()}")
+        self.expect(">")
+        return f"STRUCT<{','.join(fields)}>"

@@ -1,0 +1,23 @@
+"""What `spark/` hands to an operator that compiles."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+from headrace.graph.document import Node
+from headrace.graph.schema import Schema
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+
+class CompileContext(Protocol):
+    """Services and facts of the job under way. `node` is the node being compiled."""
+
+    node: Node
+    spark: SparkSession
+    bounded: bool
+    """True for a batch run: read a range and end."""
+
+    def read_topic(self, node: Node, schema: Schema) -> DataFrame:
+        """Rows of a topic, through Headrace's own data source; only columns that the pipeline uses."""
