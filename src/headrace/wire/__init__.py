@@ -1,0 +1,1 @@
+"""The Kafka protocol: the broker process, and a small client."""

@@ -1,0 +1,102 @@
+"""Frames: a four byte length and that many bytes. Requests begin with a header, responses with a correlation id."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from headrace.wire.packing import INT32, Malformed, Reader
+
+LENGTH_BYTES: Final = 4
+RECEIVE_BUFFER_BYTES: Final = 64 * 1024
+# A claimed length is believed this far before its bytes arrive; beyond it the buffer grows with them.
+TRUSTED_FRAME_BYTES: Final = 1024 * 1024
+
+Part = bytes | bytearray | memoryview
+
+
+class FrameReceiver:
+    """Cuts a byte stream into frames. Small frames are copied out of one shared buffer, large ones get their own.
+
+    The transport asks for `free()` space, fills it, and calls `advance`, which yields every frame completed by that.
+    """
+
+    __slots__ = ("_filled", "_frame_bytes_max", "_large", "_large_bytes", "_shared")
+
+    def __init__(self, frame_bytes_max: int) -> None:
+        self._frame_bytes_max = frame_bytes_max
+        self._shared = bytearray(RECEIVE_BUFFER_BYTES)
+        self._large: bytearray | None = None
+        self._large_bytes = 0
+        self._filled = 0
+
+    def free(self) -> memoryview:
+        """Space to receive into; never empty."""
+        return memoryview(self._shared if self._large is None else self._large)[self._filled :]
+
+    def advance(self, received: int) -> Iterator[memoryview | bytes]:
+        """Called after `received` bytes were put into `free()`. Raises Malformed on an impossible length."""
+        self._filled += received
+        if self._large is not None:
+            yield from self._advance_large(self._large)
+        else:
+            yield from self._advance_shared()
+
+    def _advance_large(self, large: bytearray) -> Iterator[memoryview]:
+        if self._filled == self._large_bytes:
+            self._large, self._filled = None, 0
+            yield memoryview(large)[LENGTH_BYTES:]
+        elif self._filled == len(large):
+            self._large = bytearray(min(2 * len(large), self._large_bytes))
+            self._large[: self._filled] = large
+
+    def _advance_shared(self) -> Iterator[bytes]:
+        start = 0
+        while self._filled - start >= LENGTH_BYTES:
+            total = LENGTH_BYTES + self._frame_size(start)
+            if total > self._filled - start:
+                self._expect(start, total)
+                return
+            yield bytes(memoryview(self._shared)[start + LENGTH_BYTES : start + total])
+            start += total
+        self._keep_rest(self._shared, start)
+
+    def _expect(self, start: int, total: int) -> None:
+        """Make room for the rest of a frame that began at `start`."""
+        if total <= RECEIVE_BUFFER_BYTES:
+            self._keep_rest(self._shared, start)
+            return
+        self._large, self._large_bytes = bytearray(min(total, TRUSTED_FRAME_BYTES)), total
+        self._keep_rest(self._large, start)
+
+    def _keep_rest(self, target: bytearray, start: int) -> None:
+        rest = self._shared[start : self._filled]
+        target[: len(rest)] = rest
+        self._filled = len(rest)
+
+    def _frame_size(self, start: int) -> int:
+        size: int = INT32.unpack_from(self._shared, start)[0]
+        if size < 0 or size > self._frame_bytes_max:
+            raise Malformed(f"a frame of {size} bytes; at most {self._frame_bytes_max} are accepted")
+        return size
+
+
+@dataclass(frozen=True, slots=True)
+class RequestHeader:
+    api_key: int
+    version: int
+    correlation_id: int
+    client_id: str | None
+
+
+def read_header(reader: Reader) -> RequestHeader:
+    """The part of the header that every version has. Tagged fields, where the version has them, are still unread."""
+    return RequestHeader(reader.int16(), reader.int16(), reader.int32(), reader.nullable_string())
+
+
+def response_frame(correlation_id: int, flexible_header: bool, body: Sequence[Part]) -> list[Part]:
+    """The whole response as parts for one gathering write; the body is not copied."""
+    tags = b"\0" if flexible_header else b""
+    size = LENGTH_BYTES + len(tags) + sum(len(part) for part in body)
+    return [INT32.pack(size) + INT32.pack(correlation_id) + tags, *body]

@@ -1,0 +1,146 @@
+"""Produce, packed by hand: records pass as slices of the request, never decoded, never copied."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from headrace.wire.codes import ErrorCode
+from headrace.wire.messages.grouping import group_by_topic
+from headrace.wire.packing import Malformed, Reader, Writer
+
+FLEXIBLE_SINCE: Final = 9
+# Older versions carry older record formats. They are advertised all the same: librdkafka before 2.11.1 stops
+# compressing when the range does not begin at 0.
+VERSION_MIN: Final = 3
+
+
+@dataclass(frozen=True, slots=True)
+class ProducePartition:
+    topic: str
+    index: int
+    records: memoryview | bytes | None
+
+
+@dataclass(frozen=True, slots=True)
+class ProduceRequest:
+    transactional_id: str | None
+    acks: int
+    timeout_ms: int
+    partitions: tuple[ProducePartition, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ProducedPartition:
+    topic: str
+    index: int
+    error_code: ErrorCode = ErrorCode.NONE
+    base_offset: int = -1
+    log_append_time_ms: int = -1
+    log_start_offset: int = -1
+    error_message: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ProduceResponse:
+    partitions: tuple[ProducedPartition, ...] = ()
+
+
+def decode_request(version: int, reader: Reader) -> ProduceRequest:
+    """Raises Malformed, also for the versions that are advertised but no longer spoken."""
+    if version < VERSION_MIN:
+        raise Malformed(f"a Produce request of version {version}, whose record format is no longer supported")
+    flexible = version >= FLEXIBLE_SINCE
+    transactional_id = reader.nullable_string(flexible)
+    acks, timeout_ms = reader.int16(), reader.int32()
+    partitions: list[ProducePartition] = []
+    for _ in range(reader.array_length(flexible)):
+        topic = reader.string(flexible)
+        for _ in range(reader.array_length(flexible)):
+            partitions.append(ProducePartition(topic, reader.int32(), reader.nullable_bytes(flexible)))
+            reader.skip_tagged_fields(flexible)
+        reader.skip_tagged_fields(flexible)
+    reader.skip_tagged_fields(flexible)
+    reader.finish()
+    return ProduceRequest(transactional_id, acks, timeout_ms, tuple(partitions))
+
+
+def encode_response(version: int, response: ProduceResponse) -> list[bytes]:
+    flexible = version >= FLEXIBLE_SINCE
+    writer = Writer()
+    topics = group_by_topic(response.partitions)
+    writer.array_length(len(topics), flexible)
+    for topic, partitions in topics.items():
+        writer.string(topic, flexible)
+        writer.array_length(len(partitions), flexible)
+        for partition in partitions:
+            _write_produced(writer, version, partition)
+        writer.no_tagged_fields(flexible)
+    writer.int32(0)  # throttle time
+    writer.no_tagged_fields(flexible)
+    return [writer.getvalue()]
+
+
+def _write_produced(writer: Writer, version: int, partition: ProducedPartition) -> None:
+    flexible = version >= FLEXIBLE_SINCE
+    writer.int32(partition.index)
+    writer.int16(partition.error_code)
+    writer.int64(partition.base_offset)
+    writer.int64(partition.log_append_time_ms)
+    if version >= 5:
+        writer.int64(partition.log_start_offset)
+    if version >= 8:
+        writer.array_length(0, flexible)  # errors of single records
+        writer.string(partition.error_message, flexible)
+    writer.no_tagged_fields(flexible)
+
+
+def encode_request(version: int, request: ProduceRequest) -> list[bytes | memoryview]:
+    flexible = version >= FLEXIBLE_SINCE
+    parts: list[bytes | memoryview] = []
+    writer = Writer()
+    writer.string(request.transactional_id, flexible)
+    writer.int16(request.acks)
+    writer.int32(request.timeout_ms)
+    topics = group_by_topic(request.partitions)
+    writer.array_length(len(topics), flexible)
+    for topic, partitions in topics.items():
+        writer.string(topic, flexible)
+        writer.array_length(len(partitions), flexible)
+        for partition in partitions:
+            writer.int32(partition.index)
+            records = b"" if partition.records is None else partition.records
+            writer.bytes_length(len(records), flexible)
+            parts += [writer.getvalue(), records]
+            writer = Writer()
+            writer.no_tagged_fields(flexible)
+        writer.no_tagged_fields(flexible)
+    writer.no_tagged_fields(flexible)
+    return [*parts, writer.getvalue()]
+
+
+def decode_response(version: int, reader: Reader) -> ProduceResponse:
+    flexible = version >= FLEXIBLE_SINCE
+    partitions: list[ProducedPartition] = []
+    for _ in range(reader.array_length(flexible)):
+        topic = reader.string(flexible)
+        partitions += [_read_produced(reader, version, topic) for _ in range(reader.array_length(flexible))]
+        reader.skip_tagged_fields(flexible)
+    return ProduceResponse(tuple(partitions))
+
+
+def _read_produced(reader: Reader, version: int, topic: str) -> ProducedPartition:
+    flexible = version >= FLEXIBLE_SINCE
+    index, error_code = reader.int32(), reader.int16()
+    base_offset, log_append_time_ms = reader.int64(), reader.int64()
+    log_start_offset = reader.int64() if version >= 5 else -1
+    error_message = None
+    if version >= 8:
+        for _ in range(reader.array_length(flexible)):
+            reader.int32()
+            reader.nullable_string(flexible)
+            reader.skip_tagged_fields(flexible)
+        error_message = reader.nullable_string(flexible)
+    reader.skip_tagged_fields(flexible)
+    code = ErrorCode.of(error_code)
+    return ProducedPartition(topic, index, code, base_offset, log_append_time_ms, log_start_offset, error_message)

@@ -1,0 +1,98 @@
+"""Producer ids and transactions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from headrace.wire.codec import wire_name
+from headrace.wire.codes import ErrorCode
+from headrace.wire.messages.offsets import CommittedTopic, CommitTopic
+
+
+@dataclass(frozen=True, slots=True)
+class InitProducerIdRequest:
+    transactional_id: str | None
+    transaction_timeout_ms: int
+    producer_id: int = -1
+    producer_epoch: int = -1
+
+
+@dataclass(frozen=True, slots=True)
+class InitProducerIdResponse:
+    error_code: ErrorCode
+    producer_id: int = -1
+    producer_epoch: int = -1
+
+
+@dataclass(frozen=True, slots=True)
+class TransactionTopic:
+    name: str
+    partitions: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class AddPartitionsToTxnRequest:
+    transactional_id: str = wire_name("v3_and_below_transactional_id")
+    producer_id: int = wire_name("v3_and_below_producer_id")
+    producer_epoch: int = wire_name("v3_and_below_producer_epoch")
+    topics: tuple[TransactionTopic, ...] = wire_name("v3_and_below_topics")
+
+
+@dataclass(frozen=True, slots=True)
+class AddedPartition:
+    partition_index: int
+    partition_error_code: ErrorCode
+
+
+@dataclass(frozen=True, slots=True)
+class AddedTopic:
+    name: str
+    results_by_partition: tuple[AddedPartition, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class AddPartitionsToTxnResponse:
+    topics: tuple[AddedTopic, ...] = wire_name("results_by_topic_v3_and_below")
+
+
+@dataclass(frozen=True, slots=True)
+class AddOffsetsToTxnRequest:
+    transactional_id: str
+    producer_id: int
+    producer_epoch: int
+    group_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class AddOffsetsToTxnResponse:
+    error_code: ErrorCode
+
+
+@dataclass(frozen=True, slots=True)
+class TxnOffsetCommitRequest:
+    transactional_id: str
+    group_id: str
+    producer_id: int
+    producer_epoch: int
+    topics: tuple[CommitTopic, ...]
+    generation_id: int = -1
+    member_id: str = ""
+    group_instance_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TxnOffsetCommitResponse:
+    topics: tuple[CommittedTopic, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class EndTxnRequest:
+    transactional_id: str
+    producer_id: int
+    producer_epoch: int
+    committed: bool
+
+
+@dataclass(frozen=True, slots=True)
+class EndTxnResponse:
+    error_code: ErrorCode

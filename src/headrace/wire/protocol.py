@@ -1,0 +1,142 @@
+"""The requests that are spoken here: key, versions, and how each is encoded. Used by the broker and by the client."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final, Generic, Protocol, TypeVar
+
+from headrace.wire import codec
+from headrace.wire.frames import Part
+from headrace.wire.messages import cluster, fetch, groups, offsets, produce, topics, transactions
+from headrace.wire.packing import Reader
+
+Request = TypeVar("Request")
+Response = TypeVar("Response")
+
+
+class Codec(Protocol[Request, Response]):
+    """How one API's messages become bytes. Decoding raises Malformed and nothing else."""
+
+    def decode_request(self, version: int, reader: Reader) -> Request: ...
+
+    def encode_response(self, version: int, response: Response) -> Sequence[Part]: ...
+
+    def encode_request(self, version: int, request: Request) -> Sequence[Part]: ...
+
+    def decode_response(self, version: int, reader: Reader) -> Response: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Api(Generic[Request, Response]):
+    """One kind of request. Versions from `flexible_since` on use the compact encoding and longer headers."""
+
+    key: int
+    name: str
+    version_min: int
+    version_max: int
+    flexible_since: int
+    codec: Codec[Request, Response]
+
+    def speaks(self, version: int) -> bool:
+        return self.version_min <= version <= self.version_max
+
+    def flexible_request(self, version: int) -> bool:
+        return version >= self.flexible_since
+
+    def flexible_response(self, version: int) -> bool:
+        # A client reads the answer to ApiVersions before it knows what the broker speaks: its header never changes.
+        return version >= self.flexible_since and self.key != API_VERSIONS_KEY
+
+
+@dataclass(frozen=True, slots=True)
+class SchemaCodec(Generic[Request, Response]):
+    """Messages encoded by the schemas of the protocol."""
+
+    schema: str
+    request: type[Request]
+    response: type[Response]
+
+    def decode_request(self, version: int, reader: Reader) -> Request:
+        return codec.decode(self.request, self.schema, "request", version, reader.rest())
+
+    def encode_response(self, version: int, response: Response) -> Sequence[Part]:
+        return [codec.encode(response, self.schema, "response", version)]
+
+    def encode_request(self, version: int, request: Request) -> Sequence[Part]:
+        return [codec.encode(request, self.schema, "request", version)]
+
+    def decode_response(self, version: int, reader: Reader) -> Response:
+        return codec.decode(self.response, self.schema, "response", version, reader.rest())
+
+
+def _api(  # noqa: PLR0917 - one line per API reads as a table
+    key: int,
+    schema: str,
+    versions: tuple[int, int],
+    flexible_since: int,
+    request: type[Request],
+    response: type[Response],
+) -> Api[Request, Response]:
+    return Api(key, schema, *versions, flexible_since, SchemaCodec(schema, request, response))
+
+
+API_VERSIONS_KEY: Final = 18
+
+PRODUCE: Final[Api[produce.ProduceRequest, produce.ProduceResponse]] = Api(
+    0, "produce", 0, 12, produce.FLEXIBLE_SINCE, produce
+)
+FETCH: Final[Api[fetch.FetchRequest, fetch.FetchResponse]] = Api(1, "fetch", 4, 12, fetch.FLEXIBLE_SINCE, fetch)
+
+LIST_OFFSETS: Final = _api(2, "list_offsets", (1, 10), 6, offsets.ListOffsetsRequest, offsets.ListOffsetsResponse)
+METADATA: Final = _api(3, "metadata", (0, 13), 9, cluster.MetadataRequest, cluster.MetadataResponse)
+OFFSET_COMMIT: Final = _api(8, "offset_commit", (2, 9), 8, offsets.OffsetCommitRequest, offsets.OffsetCommitResponse)
+OFFSET_FETCH: Final = _api(9, "offset_fetch", (1, 9), 6, offsets.OffsetFetchRequest, offsets.OffsetFetchResponse)
+FIND_COORDINATOR: Final = _api(
+    10, "find_coordinator", (0, 6), 3, cluster.FindCoordinatorRequest, cluster.FindCoordinatorResponse
+)
+JOIN_GROUP: Final = _api(11, "join_group", (0, 9), 6, groups.JoinGroupRequest, groups.JoinGroupResponse)
+HEARTBEAT: Final = _api(12, "heartbeat", (0, 4), 4, groups.HeartbeatRequest, groups.HeartbeatResponse)
+LEAVE_GROUP: Final = _api(13, "leave_group", (0, 5), 4, groups.LeaveGroupRequest, groups.LeaveGroupResponse)
+SYNC_GROUP: Final = _api(14, "sync_group", (0, 5), 4, groups.SyncGroupRequest, groups.SyncGroupResponse)
+DESCRIBE_GROUPS: Final = _api(
+    15, "describe_groups", (0, 6), 5, groups.DescribeGroupsRequest, groups.DescribeGroupsResponse
+)
+LIST_GROUPS: Final = _api(16, "list_groups", (0, 5), 3, groups.ListGroupsRequest, groups.ListGroupsResponse)
+API_VERSIONS: Final = _api(
+    API_VERSIONS_KEY, "api_versions", (0, 4), 3, cluster.ApiVersionsRequest, cluster.ApiVersionsResponse
+)
+CREATE_TOPICS: Final = _api(19, "create_topics", (2, 7), 5, topics.CreateTopicsRequest, topics.CreateTopicsResponse)
+DELETE_TOPICS: Final = _api(20, "delete_topics", (1, 6), 4, topics.DeleteTopicsRequest, topics.DeleteTopicsResponse)
+DELETE_RECORDS: Final = _api(21, "delete_records", (0, 2), 2, topics.DeleteRecordsRequest, topics.DeleteRecordsResponse)
+INIT_PRODUCER_ID: Final = _api(
+    22, "init_producer_id", (0, 5), 2, transactions.InitProducerIdRequest, transactions.InitProducerIdResponse
+)
+OFFSET_FOR_LEADER_EPOCH: Final = _api(
+    23, "offset_for_leader_epoch", (2, 4), 4, offsets.OffsetForLeaderEpochRequest, offsets.OffsetForLeaderEpochResponse
+)
+ADD_PARTITIONS_TO_TXN: Final = _api(
+    24,
+    "add_partitions_to_txn",
+    (0, 3),
+    3,
+    transactions.AddPartitionsToTxnRequest,
+    transactions.AddPartitionsToTxnResponse,
+)
+ADD_OFFSETS_TO_TXN: Final = _api(
+    25, "add_offsets_to_txn", (0, 4), 3, transactions.AddOffsetsToTxnRequest, transactions.AddOffsetsToTxnResponse
+)
+END_TXN: Final = _api(26, "end_txn", (0, 4), 3, transactions.EndTxnRequest, transactions.EndTxnResponse)
+TXN_OFFSET_COMMIT: Final = _api(
+    28, "txn_offset_commit", (0, 4), 3, transactions.TxnOffsetCommitRequest, transactions.TxnOffsetCommitResponse
+)
+DESCRIBE_CONFIGS: Final = _api(
+    32, "describe_configs", (1, 4), 4, topics.DescribeConfigsRequest, topics.DescribeConfigsResponse
+)
+CREATE_PARTITIONS: Final = _api(
+    37, "create_partitions", (0, 3), 2, topics.CreatePartitionsRequest, topics.CreatePartitionsResponse
+)
+DELETE_GROUPS: Final = _api(42, "delete_groups", (0, 2), 2, groups.DeleteGroupsRequest, groups.DeleteGroupsResponse)
+DESCRIBE_CLUSTER: Final = _api(
+    60, "describe_cluster", (0, 2), 0, cluster.DescribeClusterRequest, cluster.DescribeClusterResponse
+)
