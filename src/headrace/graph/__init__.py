@@ -1,0 +1,21 @@
+"""The pipeline document and everything that is said about it without running it."""
+
+from headrace.graph.catalogue import OperatorCatalogue
+from headrace.graph.document import Config, Document, Edge, Json, Node
+from headrace.graph.schema import UNKNOWN, Column, Schema
+from headrace.graph.validation import Validated, canonical, validate
+
+__all__ = [
+    "UNKNOWN",
+    "Column",
+    "Config",
+    "Document",
+    "Edge",
+    "Json",
+    "Node",
+    "OperatorCatalogue",
+    "Schema",
+    "Validated",
+    "canonical",
+    "validate",
+]

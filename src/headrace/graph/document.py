@@ -9,9 +9,9 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import TypeAlias
 
-from headrace.errors import InvalidInput
+from headrace.errors import InvalidInput, did_you_mean
 
-Json: TypeAlias = "None | bool | int | float | str | list[Json] | dict[str, Json]"
+Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
 Config: TypeAlias = Mapping[str, Json]
 
 DOCUMENT_FORMAT = 1
@@ -22,9 +22,12 @@ def canonical_json(value: Json) -> str:
     return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Node:
-    """One operator in a pipeline. The id names the node's state, so it outlives changes around it."""
+    """One operator in a pipeline. The id names the node's state, so it outlives changes around it.
+
+    Raises InvalidInput for a config that JSON cannot carry.
+    """
 
     id: str
     operator: str
@@ -32,10 +35,21 @@ class Node:
 
     def __post_init__(self) -> None:
         # A private, read-only copy: nobody who holds the dict can change the document.
-        object.__setattr__(self, "config", MappingProxyType(json.loads(canonical_json(dict(self.config)))))
+        try:
+            copied = json.loads(canonical_json(dict(self.config)).encode())
+        except (TypeError, ValueError, RecursionError) as error:
+            raise InvalidInput(f"a setting that is no JSON value: {error}", node=self.id) from error
+        object.__setattr__(self, "config", MappingProxyType(copied))
+
+    def _identity(self) -> tuple[str, str, str]:
+        # By spelling: 1, 1.0 and true are equal in Python and differ in a document.
+        return self.id, self.operator, canonical_json(dict(self.config))
+
+    def __eq__(self, other: object) -> bool:
+        return self._identity() == other._identity() if isinstance(other, Node) else NotImplemented
 
     def __hash__(self) -> int:
-        return hash((self.id, self.operator, canonical_json(dict(self.config))))
+        return hash(self._identity())
 
     def __reduce__(self) -> tuple[type[Node], tuple[str, str, dict[str, Json]]]:
         return Node, (self.id, self.operator, dict(self.config))
@@ -74,8 +88,7 @@ class Document:
     edges: tuple[Edge, ...] = ()
 
     def __post_init__(self) -> None:
-        by_id = sorted(self.nodes, key=lambda node: (node.id, node.operator, canonical_json(dict(node.config))))
-        object.__setattr__(self, "nodes", tuple(by_id))
+        object.__setattr__(self, "nodes", tuple(sorted(self.nodes, key=Node._identity)))
         object.__setattr__(self, "edges", tuple(sorted(self.edges)))
 
     @property
@@ -122,25 +135,44 @@ class Document:
             raise InvalidInput(f"a pipeline document of format {written}; this version reads format {DOCUMENT_FORMAT}")
         try:
             nodes = tuple(_node(item) for item in _list(value, "nodes"))
-            edges = tuple(Edge(**{key: str(item) for key, item in _object(edge, "an edge").items()}) for edge in _list(value, "edges"))
-            return cls(str(value["name"]), nodes, edges)
+            edges = tuple(_edge(item) for item in _list(value, "edges"))
+            return cls(_text(value, "name"), nodes, edges)
         except KeyError as missing:
             raise InvalidInput(f"a pipeline document without the field {missing}") from missing
-        except TypeError as wrong:
-            raise InvalidInput(f"a pipeline document with a wrong field: {wrong}") from wrong
 
     @classmethod
     def from_json(cls, text: str) -> Document:
         try:
             value = json.loads(text)
-        except json.JSONDecodeError as error:
+        except (json.JSONDecodeError, RecursionError) as error:
             raise InvalidInput(f"a pipeline document that is no JSON: {error}") from error
         return cls.from_dict(_object(value, "a pipeline document"))
 
 
 def _node(item: Json) -> Node:
     fields = _object(item, "a node")
-    return Node(str(fields["id"]), str(fields["operator"]), _object(fields.get("config", {}), "a node's config"))
+    _only(fields, ("id", "operator", "config"), "a node")
+    return Node(_text(fields, "id"), _text(fields, "operator"), _object(fields.get("config", {}), "a node's config"))
+
+
+def _edge(item: Json) -> Edge:
+    fields = _object(item, "an edge")
+    _only(fields, ("source", "target", "source_port", "target_port"), "an edge")
+    ports = {key: _text(fields, key) for key in ("source_port", "target_port") if key in fields}
+    return Edge(_text(fields, "source"), _text(fields, "target"), **ports)
+
+
+def _only(fields: Mapping[str, Json], known: tuple[str, ...], what: str) -> None:
+    for key in fields:
+        if key not in known:
+            raise InvalidInput(f"unknown field {key!r} in {what}", valid=known, hint=did_you_mean(key, known))
+
+
+def _text(value: Mapping[str, Json], key: str) -> str:
+    text = value[key]
+    if not isinstance(text, str):
+        raise InvalidInput(f"{key} in a pipeline document must be a string, not {type(text).__name__}")
+    return text
 
 
 def _list(value: Mapping[str, Json], key: str) -> list[Json]:

@@ -4,18 +4,32 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from headrace.errors import InvalidInput, did_you_mean
 
 # The type of a column that only Spark's analyser can tell; it fits everything.
 UNKNOWN = "UNKNOWN"
 
-_SIMPLE = ("BOOLEAN", "TINYINT", "SMALLINT", "INT", "BIGINT", "FLOAT", "DOUBLE", "STRING", "BINARY", "DATE", "TIMESTAMP")
+_SIMPLE = (
+    "BOOLEAN",
+    "TINYINT",
+    "SMALLINT",
+    "INT",
+    "BIGINT",
+    "FLOAT",
+    "DOUBLE",
+    "STRING",
+    "BINARY",
+    "DATE",
+    "TIMESTAMP",
+)
 _ALIASES = {
     "BOOL": "BOOLEAN", "BYTE": "TINYINT", "SHORT": "SMALLINT", "INTEGER": "INT", "LONG": "BIGINT", "REAL": "FLOAT",
     "FLOAT64": "DOUBLE", "VARCHAR": "STRING", "TEXT": "STRING", "BYTES": "BINARY", "DATETIME": "TIMESTAMP",
 }  # fmt: skip
+MAX_TYPE_DEPTH = 32
+MAX_DECIMAL_DIGITS = 38  # Spark's own limit
 NUMERIC = frozenset({"TINYINT", "SMALLINT", "INT", "BIGINT", "FLOAT", "DOUBLE"})
 _TOKEN = re.compile(r"\s*(`[^`]+`|[A-Za-z_][A-Za-z0-9_]*|\d+|[<>(),:])")
 
@@ -31,9 +45,15 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Schema:
-    """Ordered columns. `str(schema)` is DDL that `Schema.parse` reads back."""
+    """Ordered columns. `str(schema)` is DDL that `Schema.parse` reads back.
+
+    Two facts travel along and are no part of equality: `hidden` columns can be named but are not in `*`,
+    and `event_time` is the column that a watermark was set on.
+    """
 
     columns: tuple[Column, ...] = ()
+    hidden: tuple[Column, ...] = field(default=(), compare=False)
+    event_time: str | None = field(default=None, compare=False)
 
     def __iter__(self) -> Iterator[Column]:
         return iter(self.columns)
@@ -49,9 +69,9 @@ class Schema:
         return tuple(column.name for column in self.columns)
 
     def find(self, name: str) -> Column | None:
-        """By name; case does not matter, as in Spark."""
+        """By name, hidden ones included; case does not matter, as in Spark."""
         folded = name.lower()
-        return next((column for column in self.columns if column.name.lower() == folded), None)
+        return next((column for column in (*self.columns, *self.hidden) if column.name.lower() == folded), None)
 
     def require(self, name: str) -> Column:
         column = self.find(name)
@@ -60,8 +80,11 @@ class Schema:
         return column
 
     def keep(self, names: Iterable[str]) -> Schema:
+        """The columns of these names, in the order of the schema; hidden ones stay hidden."""
         wanted = {name.lower() for name in names}
-        return Schema(tuple(column for column in self.columns if column.name.lower() in wanted))
+        visible = tuple(column for column in self.columns if column.name.lower() in wanted)
+        hidden = tuple(column for column in self.hidden if column.name.lower() in wanted)
+        return Schema(visible, hidden, self.event_time)
 
     @classmethod
     def parse(cls, ddl: str) -> Schema:
@@ -98,10 +121,16 @@ def quoted(name: str) -> str:
     return name if re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name) else f"`{name}`"
 
 
+def backquoted(name: str) -> str:
+    """A column in an expression, also where its name is a word of SQL."""
+    return f"`{name}`"
+
+
 class _Reader:
     def __init__(self, text: str) -> None:
         self.text = text
         self.position = 0
+        self.depth = 0
 
     def peek(self) -> str:
         match = _TOKEN.match(self.text, self.position)
@@ -113,7 +142,8 @@ class _Reader:
         match = _TOKEN.match(self.text, self.position)
         if not match:
             rest = self.text[self.position :].strip()
-            raise InvalidInput(f"unexpected {rest[:10]!r} in the columns {self.text!r}" if rest else f"the columns {self.text!r} end too early")
+            cause = f"unexpected {rest[:10]!r} in the columns {self.text!r}"
+            raise InvalidInput(cause if rest else f"the columns {self.text!r} end too early")
         self.position = match.end()
         return match[1]
 
@@ -129,6 +159,14 @@ class _Reader:
         return token.strip("`")
 
     def type(self) -> str:
+        self.depth += 1
+        if self.depth > MAX_TYPE_DEPTH:
+            raise InvalidInput(f"types nested deeper than {MAX_TYPE_DEPTH} in {self.text[:40]!r}…")
+        parsed = self._type()
+        self.depth -= 1
+        return parsed
+
+    def _type(self) -> str:
         word = self.next()
         upper = _ALIASES.get(word.upper(), word.upper())
         if upper in _SIMPLE:
@@ -149,12 +187,20 @@ class _Reader:
         if self.peek() != "(":
             return "DECIMAL(10,0)"
         self.expect("(")
-        precision, scale = self.next(), "0"
+        precision, scale = self._number(), 0
         if self.peek() == ",":
             self.expect(",")
-            scale = self.next()
+            scale = self._number()
         self.expect(")")
+        if not scale <= precision <= MAX_DECIMAL_DIGITS or precision == 0:
+            raise InvalidInput(f"DECIMAL({precision},{scale}) in {self.text!r} needs 1 to {MAX_DECIMAL_DIGITS} digits")
         return f"DECIMAL({precision},{scale})"
+
+    def _number(self) -> int:
+        token = self.next()
+        if not token.isdigit():
+            raise InvalidInput(f"expected a number but found {token!r} in {self.text!r}")
+        return int(token)
 
     def _inside(self, count: int) -> list[str]:
         self.expect("<")

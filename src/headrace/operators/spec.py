@@ -7,9 +7,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Generic, Literal, TypeVar
 
-from pydantic import BaseModel, ConfigDict
-
+from headrace.graph.document import Config, Json
 from headrace.graph.schema import Schema
+from headrace.operators.config import OperatorConfig, list_settings, read_config
+from headrace.operators.row_step import RowStep
+
+__all__ = ["Kind", "Operator", "OperatorConfig", "Port", "Spec"]
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -17,12 +20,6 @@ if TYPE_CHECKING:
     from headrace.operators.context import CompileContext
 
 Kind = Literal["source", "relational", "serial", "sink"]
-
-
-class OperatorConfig(BaseModel):
-    """Base of every operator's settings. Unknown settings are refused by name."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +31,10 @@ class Port:
 
 @dataclass(frozen=True, slots=True)
 class Spec:
-    """An entry of the catalogue. `example` is text notation of a whole small pipeline."""
+    """An entry of the catalogue. `example` is text notation of a whole small pipeline.
+
+    `positional` names the setting that bare words fill in text notation and in the Python builder.
+    """
 
     name: str
     title: str
@@ -44,6 +44,7 @@ class Spec:
     outputs: tuple[Port, ...]
     guarantees: str
     example: str
+    positional: str | None = None
     stateful: bool = False
 
 
@@ -56,12 +57,42 @@ class Operator(ABC, Generic[C]):
     spec: ClassVar[Spec]
     config_type: type[C]
 
+    @property
+    def list_settings(self) -> frozenset[str]:
+        """Settings that take several values: text notation lets them stand without brackets."""
+        return list_settings(self.config_type)
+
+    def configure(self, config: Config) -> C:
+        """A node's config, typed. Raises InvalidGraph with one problem per wrong setting."""
+        return read_config(self.config_type, config)
+
+    def canonical_config(self, config: C) -> dict[str, Json]:
+        """One spelling per meaning: defaults left out, durations and the like in their canonical form."""
+        return config.model_dump(mode="json", by_alias=True, exclude_defaults=True)
+
     @abstractmethod
     def output_schema(self, config: C, inputs: Mapping[str, Schema]) -> Schema:
         """Called at validation, without Spark. Raises InvalidInput where names or types do not fit.
 
-        A sink returns the schema of what it writes.
+        A sink returns the schema of what it writes. An operator that keeps the event-time column sets
+        `Schema.event_time`, so that windows after it are accepted.
         """
+
+    def used_columns(
+        self, config: C, needed: frozenset[str], inputs: Mapping[str, Schema]
+    ) -> Mapping[str, frozenset[str]]:
+        """Which columns of each input this node reads, when `needed` of its output are read.
+
+        Called after validation, to spare sources from decoding fields that nobody uses. Saying too much is safe.
+        """
+        return {port: frozenset(schema.names) for port, schema in inputs.items()}
+
+    def row_step(self, config: C, schema: Schema) -> RowStep | None:
+        """What this node does to each row of `schema` on its own; None if it needs more than one row, or makes several.
+
+        Nodes that can say so share one pass over the rows with the branches beside them.
+        """
+        return None
 
     @abstractmethod
     def compile(self, config: C, inputs: Mapping[str, DataFrame], context: CompileContext) -> DataFrame:

@@ -1,0 +1,80 @@
+"""The operators that pipelines can use: the built-in ones, named here one by one, and those of plugins."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any, TypeAlias
+
+from headrace.errors import InvalidInput, did_you_mean
+from headrace.graph.document import Json
+from headrace.operators.file_sink import FileSink
+from headrace.operators.file_source import FileSource
+from headrace.operators.filter import Filter
+from headrace.operators.generator_source import GeneratorSource
+from headrace.operators.preview import Preview
+from headrace.operators.select import Select
+from headrace.operators.spec import Operator
+from headrace.operators.topic_sink import TopicSink
+from headrace.operators.topic_source import TopicSource
+from headrace.operators.tumbling_window import TumblingWindow
+
+AnyOperator: TypeAlias = Operator[Any]
+
+BUILT_IN: tuple[AnyOperator, ...] = (
+    TopicSource(),
+    GeneratorSource(),
+    FileSource(),
+    Filter(),
+    Select(),
+    TumblingWindow(),
+    TopicSink(),
+    FileSink(),
+    Preview(),
+)
+
+
+class Catalogue:
+    """Operators by name, in the order they were given. Immutable after construction."""
+
+    def __init__(self, operators: Iterable[AnyOperator] = BUILT_IN, plugin_problems: Iterable[str] = ()) -> None:
+        self._operators = {operator.spec.name: operator for operator in operators}
+        self.plugin_problems = tuple(plugin_problems)
+        """One sentence for each plugin that could not be loaded."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(self._operators)
+
+    def __iter__(self) -> Iterator[AnyOperator]:
+        return iter(self._operators.values())
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._operators
+
+    def get(self, name: str) -> AnyOperator:
+        """Raises InvalidInput with near names for an operator that is not there."""
+        if name not in self._operators:
+            hint = did_you_mean(name, self.names)
+            raise InvalidInput(f"unknown operator {name!r}", valid=self.names, hint=hint)
+        return self._operators[name]
+
+    def describe(self) -> list[dict[str, Json]]:
+        """What a palette and its forms need, as JSON: one object per operator, with the JSON schema of its settings."""
+        return [describe(operator) for operator in self]
+
+
+def describe(operator: AnyOperator) -> dict[str, Json]:
+    spec = operator.spec
+    return {
+        "name": spec.name,
+        "title": spec.title,
+        "summary": spec.summary,
+        "kind": spec.kind,
+        "stateful": spec.stateful,
+        "inputs": [{"name": p.name, "summary": p.summary, "required": p.required} for p in spec.inputs],
+        "outputs": [{"name": p.name, "summary": p.summary, "required": p.required} for p in spec.outputs],
+        "guarantees": spec.guarantees,
+        "example": spec.example,
+        "positional": spec.positional,
+        "config_schema": operator.config_type.model_json_schema(by_alias=True),
+    }

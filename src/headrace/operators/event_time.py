@@ -1,0 +1,41 @@
+"""Event time of a source: which column holds it and how late rows may come."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from headrace.errors import InvalidInput
+from headrace.graph.schema import UNKNOWN, Schema, backquoted
+from headrace.operators.durations import duration_ms
+from headrace.operators.settings import refuse_setting
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+EVENT_TIME = "The TIMESTAMP column that says when the event happened; windows need it."
+WATERMARK = "How far out of order rows may come: a window closes this much later, and later rows are late."
+NO_WATERMARK = "0 seconds"
+
+
+def refuse_watermark_alone(event_time: str | None, watermark: str) -> None:
+    """Called by a source's config. Raises a pydantic error: a watermark without event time means nothing."""
+    if event_time is None and watermark != NO_WATERMARK:
+        raise refuse_setting("watermark is set without event_time", "name the TIMESTAMP column in event_time")
+
+
+def with_event_time(schema: Schema, event_time: str | None) -> Schema:
+    """The schema that knows its event time. Raises InvalidInput unless it is a TIMESTAMP column."""
+    if event_time is None:
+        return schema
+    column = schema.require(event_time)
+    if column.type not in ("TIMESTAMP", UNKNOWN):
+        times = tuple(column.name for column in schema if column.type == "TIMESTAMP")
+        raise InvalidInput(f"event_time {event_time!r} is {column.type}, not TIMESTAMP", valid=times)
+    return replace(schema, event_time=column.name)
+
+
+def watermarked(frame: DataFrame, event_time: str | None, watermark: str) -> DataFrame:
+    if event_time is None:
+        return frame
+    return frame.withWatermark(backquoted(event_time), f"{duration_ms(watermark)} milliseconds")

@@ -1,0 +1,191 @@
+"""The type of an expression, as far as it can be told without Spark; UNKNOWN otherwise, never a guess.
+
+The rules are those of Spark with ANSI mode on, its default.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from decimal import Decimal
+
+from sqlglot import exp
+
+from headrace.errors import InvalidInput
+from headrace.graph.schema import NUMERIC, UNKNOWN, Schema, parse_type
+from headrace.operators.expressions import Expression, place_of, sql
+
+_INTEGERS = ("TINYINT", "SMALLINT", "INT", "BIGINT")
+_REALS = ("FLOAT", "DOUBLE")
+_MAX_INT, _MAX_BIGINT = 2**31 - 1, 2**63 - 1
+
+_FIXED: dict[type[exp.Expr], str] = {
+    exp.Boolean: "BOOLEAN", exp.Predicate: "BOOLEAN", exp.Connector: "BOOLEAN", exp.Not: "BOOLEAN",
+    exp.LogicalAnd: "BOOLEAN", exp.LogicalOr: "BOOLEAN",
+    exp.Count: "BIGINT", exp.CountIf: "BIGINT", exp.ApproxDistinct: "BIGINT", exp.IntDiv: "BIGINT",
+    exp.Stddev: "DOUBLE", exp.StddevPop: "DOUBLE", exp.StddevSamp: "DOUBLE", exp.Variance: "DOUBLE",
+    exp.VariancePop: "DOUBLE", exp.Sqrt: "DOUBLE", exp.Pow: "DOUBLE", exp.Exp: "DOUBLE", exp.Ln: "DOUBLE",
+    exp.Upper: "STRING", exp.Lower: "STRING", exp.Trim: "STRING", exp.Length: "INT", exp.Hour: "INT",
+    exp.CurrentTimestamp: "TIMESTAMP", exp.TimestampTrunc: "TIMESTAMP", exp.CurrentDate: "DATE",
+}  # fmt: skip
+_SAME_AS_ARGUMENT = (exp.Paren, exp.Neg, exp.Abs, exp.Min, exp.Max, exp.First, exp.Last, exp.AnyValue, exp.Filter)
+_BRANCHES = (exp.Coalesce, exp.If, exp.Case, exp.Greatest, exp.Least)
+_ARITHMETIC = (exp.Add, exp.Sub, exp.Mul, exp.Mod, exp.Div)
+_COMPARISONS = (exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE)
+_KINDS = {"BOOLEAN": "BOOLEAN", "BINARY": "BINARY", "DATE": "time", "TIMESTAMP": "time"}
+
+
+def type_of(expression: Expression, schema: Schema) -> str:
+    """One spelling of a Spark type, or UNKNOWN."""
+    return _type(expression.tree, schema)
+
+
+def check_types(expression: Expression, schema: Schema) -> None:
+    """Raises InvalidInput for operands that Spark would refuse: `flag + 1`, `ts > 5`, `avg(ts)`."""
+    for tree in expression.tree.find_all(*_ARITHMETIC, *_COMPARISONS, exp.Sum, exp.Avg):
+        found = [_type(operand, schema) for operand in _operands(tree)]
+        if not _fits(tree, found):
+            types = " and ".join(found)
+            raise InvalidInput(f"{sql(tree)} does not work with {types}", place=place_of(expression, tree))
+
+
+def _operands(tree: exp.Expr) -> tuple[exp.Expr, ...]:
+    return (tree.this,) if isinstance(tree, exp.AggFunc) else (tree.this, tree.expression)
+
+
+def _fits(tree: exp.Expr, types: list[str]) -> bool:
+    kinds = {_kind(type_) for type_ in types} - {"any"}
+    if isinstance(tree, _COMPARISONS):
+        return len(kinds) <= 1
+    if isinstance(tree, exp.AggFunc):
+        return kinds <= {"number"}
+    return not kinds & {"BOOLEAN", "BINARY"}
+
+
+def _kind(type_: str) -> str:
+    """Types of one kind compare with each other; a string is converted to anything."""
+    if type_ in NUMERIC or type_.startswith("DECIMAL"):
+        return "number"
+    return _KINDS.get(type_, "any")
+
+
+def _type(tree: exp.Expr, schema: Schema) -> str:
+    for kinds, rule in _RULES:
+        if isinstance(tree, kinds):
+            return rule(tree, schema)
+    return next((type_ for kind, type_ in _FIXED.items() if isinstance(tree, kind)), UNKNOWN)
+
+
+def _column(tree: exp.Expr, schema: Schema) -> str:
+    column = schema.find(tree.name)
+    is_field = tree.args.get("table") is not None
+    return column.type if column and not is_field else UNKNOWN
+
+
+def _literal(tree: exp.Expr, schema: Schema) -> str:
+    if tree.is_string:
+        return "STRING"
+    text = str(tree.this)
+    if text.isdigit():
+        value = int(text)
+        return "INT" if value <= _MAX_INT else "BIGINT" if value <= _MAX_BIGINT else UNKNOWN
+    return "DOUBLE" if "e" in text.lower() else _decimal(text)
+
+
+def _decimal(text: str) -> str:
+    _, digits, exponent = Decimal(text).as_tuple()
+    scale = -int(exponent)
+    return f"DECIMAL({max(len(digits), scale)},{scale})"
+
+
+def _cast(tree: exp.Expr, schema: Schema) -> str:
+    try:
+        return parse_type(sql(tree.args["to"]))
+    except InvalidInput:
+        return UNKNOWN
+
+
+def _argument(tree: exp.Expr, schema: Schema) -> str:
+    return UNKNOWN if tree.args.get("expressions") else _type(tree.this, schema)
+
+
+def _argument_by(tree: exp.Expr, schema: Schema) -> str:
+    return UNKNOWN if tree.args.get("count") else _type(tree.this, schema)
+
+
+def _arithmetic(tree: exp.Expr, schema: Schema) -> str:
+    left, right = _type(tree.this, schema), _type(tree.expression, schema)
+    if left == "TIMESTAMP" and isinstance(tree.expression, exp.Interval):
+        return "TIMESTAMP"
+    wider = _wider(left, right)
+    return "DOUBLE" if isinstance(tree, exp.Div) and wider in NUMERIC else wider
+
+
+def _sum(tree: exp.Expr, schema: Schema) -> str:
+    argument = _type(tree.this, schema)
+    return "BIGINT" if argument in _INTEGERS else "DOUBLE" if argument in _REALS else UNKNOWN
+
+
+def _average(tree: exp.Expr, schema: Schema) -> str:
+    return "DOUBLE" if _type(tree.this, schema) in NUMERIC else UNKNOWN
+
+
+def _rounded(tree: exp.Expr, schema: Schema) -> str:
+    argument = _type(tree.this, schema)
+    return argument if argument in _REALS else UNKNOWN
+
+
+def _whole(tree: exp.Expr, schema: Schema) -> str:
+    real = _type(tree.this, schema) in _REALS and not tree.args.get("decimals")
+    return "BIGINT" if real else UNKNOWN
+
+
+def _text(tree: exp.Expr, schema: Schema) -> str:
+    operands = tree.expressions or [tree.this]
+    if isinstance(tree, exp.DPipe):
+        operands = [tree.this, tree.expression]
+    return "STRING" if all(_type(operand, schema) == "STRING" for operand in operands) else UNKNOWN
+
+
+def _branches(tree: exp.Expr, schema: Schema) -> str:
+    if isinstance(tree, exp.Case):
+        results = [branch.args["true"] for branch in tree.args["ifs"]] + [tree.args.get("default")]
+    elif isinstance(tree, exp.If):
+        results = [tree.args["true"], tree.args.get("false")]
+    else:
+        results = [tree.this, *tree.expressions]
+    told = [result for result in results if result is not None and not isinstance(result, exp.Null)]
+    return _common(_type(result, schema) for result in told)
+
+
+def _common(types: Iterable[str]) -> str:
+    common, *others = [*types] or [UNKNOWN]
+    for type_ in others:
+        common = common if type_ == common else _wider(common, type_)
+    return common
+
+
+def _wider(left: str, right: str) -> str:
+    """The type of a sum of both. Decimals among themselves grow by rules that are left to Spark."""
+    if left in _INTEGERS and right in _INTEGERS:
+        return max(left, right, key=_INTEGERS.index)
+    if left == right == "FLOAT":
+        return "FLOAT"
+    numbers = _kind(left) == _kind(right) == "number"
+    return "DOUBLE" if numbers and (left in _REALS or right in _REALS) else UNKNOWN
+
+
+_Rule = Callable[[exp.Expr, Schema], str]
+_RULES: tuple[tuple[tuple[type[exp.Expr], ...], _Rule], ...] = (
+    ((exp.Column,), _column),
+    ((exp.Literal,), _literal),
+    ((exp.Cast,), _cast),
+    (_SAME_AS_ARGUMENT, _argument),
+    ((exp.ArgMax, exp.ArgMin), _argument_by),
+    (_ARITHMETIC, _arithmetic),
+    ((exp.Sum,), _sum),
+    ((exp.Avg,), _average),
+    ((exp.Round,), _rounded),
+    ((exp.Floor, exp.Ceil), _whole),
+    ((exp.Concat, exp.DPipe, exp.Substring), _text),
+    (_BRANCHES, _branches),
+)

@@ -1,0 +1,188 @@
+"""SQL expressions in operators' settings: what they refer to and whether they may stand where they stand.
+
+Expressions are Spark SQL and are run by Spark as written; here they are only read, so that a mistake is
+reported with its place before any job starts.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+
+from sqlglot import exp
+from sqlglot.dialects.dialect import Dialect
+from sqlglot.errors import ParseError, TokenError
+
+from headrace.errors import InvalidInput, InvalidSyntax, Place, did_you_mean
+from headrace.graph.places import place_at
+from headrace.graph.schema import Schema
+
+MAX_EXPRESSION_CHARACTERS = 10_000
+PARSED_EXPRESSIONS_KEPT = 1_024
+
+_SPARK = Dialect.get_or_raise("spark")
+# Aggregates of Spark that the parser takes for plain functions.
+_MORE_AGGREGATES = frozenset({
+    "any", "count_min_sketch", "every", "histogram_numeric", "hll_sketch_agg", "hll_union_agg", "mean", "some", "std",
+    "try_avg", "try_sum",
+})  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """A column that an expression names, at its place."""
+
+    name: str
+    place: Place
+
+
+@dataclass(frozen=True, slots=True)
+class Expression:
+    """One expression: the text as written, its tree without the alias, and the alias."""
+
+    text: str
+    tree: exp.Expr
+    alias: str | None = None
+
+    @property
+    def name(self) -> str | None:
+        """What the result is called: the alias, or the column itself; None where it needs a name."""
+        if self.alias is not None:
+            return self.alias
+        if isinstance(self.tree, exp.Column | exp.Dot):
+            return self.tree.name
+        return None
+
+    @property
+    def column(self) -> str | None:
+        """The column that it passes on unchanged, in lower case; None where it computes something."""
+        plain = isinstance(self.tree, exp.Column) and len(self.tree.parts) == 1
+        return self.tree.name.lower() if plain else None
+
+    @property
+    def is_star(self) -> bool:
+        return isinstance(self.tree, exp.Star)
+
+    @property
+    def references(self) -> tuple[Reference, ...]:
+        """Columns in the order they are written; of `position.altitude` it is `position`."""
+        parts = [column.parts[0] for column in self.tree.find_all(exp.Column, bfs=False)]
+        return tuple(Reference(part.name, place_of(self, part)) for part in parts)
+
+    @property
+    def columns(self) -> frozenset[str]:
+        return frozenset(reference.name for reference in self.references)
+
+
+@lru_cache(maxsize=PARSED_EXPRESSIONS_KEPT)
+def parse_expression(text: str) -> Expression:
+    """Raises InvalidSyntax with the place for anything that is not exactly one expression."""
+    if len(text) > MAX_EXPRESSION_CHARACTERS:
+        raise InvalidSyntax(f"an expression of {len(text)} characters; {MAX_EXPRESSION_CHARACTERS} are allowed")
+    try:
+        trees = _SPARK.parser().parse_into(exp.Expr, _SPARK.tokenize(text), text)
+    except ParseError as error:
+        raise _unparsable(text, error) from None
+    except TokenError as error:
+        raise _untokenisable(text, error) from None
+    except RecursionError:
+        raise InvalidSyntax("an expression nested too deeply", place=place_at(text, 0)) from None
+    if len(trees) != 1 or trees[0] is None:
+        cause = "several expressions separated by ';'" if len(trees) > 1 else "an empty expression"
+        raise InvalidSyntax(f"{cause} where one is expected", place=place_at(text, max(0, text.find(";"))))
+    expression = _without_alias(text, trees[0])
+    _refuse_always(expression)
+    return expression
+
+
+def place_of(expression: Expression, tree: exp.Expr) -> Place:
+    """Where the first name within the tree stands; the start of the text when it has none."""
+    for part in tree.find_all(exp.Identifier, bfs=False):
+        if "start" in part.meta:
+            return place_at(expression.text, part.meta["start"], part.meta["end"] - part.meta["start"] + 1)
+    return place_at(expression.text, 0, len(expression.text))
+
+
+def check_columns(expression: Expression, schema: Schema) -> None:
+    """Raises InvalidInput for the first column that the schema lacks, with its place and near names."""
+    for reference in expression.references:
+        if schema.find(reference.name) is None:
+            near = did_you_mean(reference.name, (*schema.names, *(column.name for column in schema.hidden)))
+            raise InvalidInput(
+                f"unknown column {reference.name!r}", place=reference.place, valid=schema.names, hint=near
+            )
+
+
+def aggregates(tree: exp.Expr) -> Iterator[exp.Expr]:
+    """The calls of aggregate functions in a tree."""
+    for call in tree.find_all(exp.Func, bfs=False):
+        named = isinstance(call, exp.Anonymous) and call.name.lower() in _MORE_AGGREGATES
+        if isinstance(call, exp.AggFunc | exp.Any) or named:
+            yield call
+
+
+def refuse_aggregates(expression: Expression, where: str) -> None:
+    for call in aggregates(expression.tree):
+        raise InvalidSyntax(
+            f"the aggregate {sql(call)} cannot stand in {where}",
+            place=place_of(expression, call),
+            hint="aggregate in a tumbling-window",
+        )
+
+
+def refuse_generators(expression: Expression, where: str, allowed: tuple[str, ...] = ()) -> None:
+    """Generators make several rows of one: `explode`, `inline`, `stack` and their kin."""
+    for call in expression.tree.find_all(exp.UDTF):
+        name = sql(call).split("(", 1)[0].lower()
+        if name not in allowed:
+            raise InvalidSyntax(f"{sql(call)} cannot stand in {where}", place=place_of(expression, call), valid=allowed)
+
+
+def sql(tree: exp.Expr) -> str:
+    return tree.sql(dialect=_SPARK)
+
+
+def _without_alias(text: str, tree: exp.Expr) -> Expression:
+    if isinstance(tree, exp.Alias):
+        return Expression(text, tree.this, tree.alias)
+    return Expression(text, tree)
+
+
+def _refuse_always(expression: Expression) -> None:
+    refused = {
+        exp.Query: "a subquery",
+        exp.Window: "a window function (OVER)",
+        exp.Placeholder: "a parameter",
+        exp.Parameter: "a parameter",
+        exp.Aliases: "several names",
+    }
+    for kind, what in refused.items():
+        found = expression.tree.find(kind)
+        if found is not None:
+            raise InvalidSyntax(f"{what} cannot stand in an expression", place=place_of(expression, found))
+    for column in expression.tree.find_all(exp.Column):
+        if isinstance(column.this, exp.Star):
+            raise InvalidSyntax("only a plain * can stand for all columns", place=place_of(expression, column))
+
+
+def _unparsable(text: str, error: ParseError) -> InvalidSyntax:
+    details = error.errors[0]
+    highlight = str(details["highlight"] or "")
+    line, end_column = int(details["line"] or 1), int(details["col"] or 1)
+    place = Place(line, max(1, end_column - len(highlight) + 1), text, max(1, len(highlight)))
+    description = str(details["description"])
+    if description.startswith("Expected"):
+        return InvalidSyntax(f"{description.replace('Expected', 'expected', 1)} after {highlight!r}", place=place)
+    if description.startswith("Required"):
+        return InvalidSyntax(f"the expression is incomplete near {highlight!r}", place=place)
+    return InvalidSyntax(f"unexpected {highlight!r} in an expression", place=place)
+
+
+def _untokenisable(text: str, error: TokenError) -> InvalidSyntax:
+    cause = str(error.__cause__ or error)
+    spot = re.search(r"(.*) from (\d+):(\d+)", cause)
+    if spot is None:
+        return InvalidSyntax(f"the expression cannot be read: {cause}", place=place_at(text, 0))
+    return InvalidSyntax(f"{spot[1].lower()} in an expression", place=Place(int(spot[2]), int(spot[3]) + 1, text))

@@ -1,0 +1,64 @@
+"""`filter`: rows for which a condition holds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from pydantic import Field
+
+from headrace.errors import InvalidInput
+from headrace.graph.schema import UNKNOWN, Schema
+from headrace.operators.expression_types import check_types, type_of
+from headrace.operators.expressions import check_columns, parse_expression, refuse_aggregates, refuse_generators
+from headrace.operators.row_step import RowStep
+from headrace.operators.spec import Operator, OperatorConfig, Port, Spec
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+    from headrace.operators.context import CompileContext
+
+
+class FilterConfig(OperatorConfig):
+    condition: str = Field(description="A SQL condition; rows for which it is false or null are left out.")
+
+
+class Filter(Operator[FilterConfig]):
+    spec = Spec(
+        name="filter",
+        title="Filter",
+        summary="Keeps the rows for which a condition holds.",
+        kind="relational",
+        inputs=(Port("in", "rows to look at"),),
+        outputs=(Port("out", "rows for which the condition holds"),),
+        guarantees="Stateless. Keeps the order within a partition; adds and doubles nothing.",
+        example='topic telemetry schema="drone STRING, battery DOUBLE" ! filter "battery < 20" ! preview',
+        positional="condition",
+    )
+    config_type = FilterConfig
+
+    def output_schema(self, config: FilterConfig, inputs: Mapping[str, Schema]) -> Schema:
+        schema = inputs["in"]
+        condition = parse_expression(config.condition)
+        if condition.alias is not None or condition.is_star:
+            raise InvalidInput(f"{config.condition!r} is no condition", hint="write it like `battery < 20`")
+        refuse_aggregates(condition, "a filter")
+        refuse_generators(condition, "a filter")
+        check_columns(condition, schema)
+        check_types(condition, schema)
+        found = type_of(condition, schema)
+        if found not in ("BOOLEAN", UNKNOWN):
+            raise InvalidInput(f"the condition {config.condition!r} is {found}, not BOOLEAN")
+        return schema
+
+    def used_columns(
+        self, config: FilterConfig, needed: frozenset[str], inputs: Mapping[str, Schema]
+    ) -> Mapping[str, frozenset[str]]:
+        return {"in": needed | parse_expression(config.condition).columns}
+
+    def row_step(self, config: FilterConfig, schema: Schema) -> RowStep:
+        return RowStep(condition=config.condition)
+
+    def compile(self, config: FilterConfig, inputs: Mapping[str, DataFrame], context: CompileContext) -> DataFrame:
+        return inputs["in"].filter(config.condition)

@@ -1,0 +1,54 @@
+"""Kinds of settings that operators share, each checked when a config is read."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Annotated
+
+from pydantic import AfterValidator
+from pydantic_core import PydanticCustomError
+
+from headrace.errors import InvalidInput
+from headrace.graph.schema import Schema
+from headrace.operators.durations import canonical_duration
+
+
+def checked(check: Callable[[str], str]) -> AfterValidator:
+    """A check that raises InvalidInput, as a validator that keeps its cause, hint and valid values."""
+
+    def validate(value: str) -> str:
+        try:
+            return check(value)
+        except InvalidInput as error:
+            raise _refusal(error.message, error.hint, error.valid) from None
+
+    return AfterValidator(validate)
+
+
+def refuse_setting(message: str, hint: str | None = None) -> PydanticCustomError:
+    """For validators over several settings: `raise refuse_setting("…")`."""
+    return _refusal(message, hint, ())
+
+
+def _refusal(message: str, hint: str | None, valid: tuple[str, ...]) -> PydanticCustomError:
+    # The message is passed as a value: braces in it must not be taken for a template.
+    return PydanticCustomError("refused", "{message}", {"message": message, "hint": hint, "valid": valid})
+
+
+def _canonical_columns(ddl: str) -> str:
+    schema = Schema.parse(ddl)
+    if not schema.columns:
+        raise InvalidInput("no columns", hint="write them like `drone STRING, battery DOUBLE`")
+    return str(schema)
+
+
+def _topic_name(name: str) -> str:
+    if not re.fullmatch(r"[A-Za-z0-9._-]{1,249}", name) or name in (".", ".."):
+        raise InvalidInput(f"{name!r} is no topic name", hint="letters, digits, '.', '_' and '-', at most 249 of them")
+    return name
+
+
+Duration = Annotated[str, checked(canonical_duration)]
+Columns = Annotated[str, checked(_canonical_columns)]
+TopicName = Annotated[str, checked(_topic_name)]

@@ -1,0 +1,41 @@
+"""Columns that every topic has beside its own: can be named, are left out of `*`.
+
+They are there directly after a topic source and through filters. A `select` may take one under another name;
+after a `select` or a window they are gone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from headrace.errors import InvalidInput
+from headrace.graph.schema import Column, backquoted
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+SYSTEM_COLUMNS = (
+    Column("_timestamp", "TIMESTAMP"),
+    Column("_key", "BINARY"),
+    Column("_partition", "INT"),
+    Column("_offset", "BIGINT"),
+)
+SYSTEM_NAMES = frozenset(column.name for column in SYSTEM_COLUMNS)
+
+
+def refuse_system_names(names: Iterable[str]) -> None:
+    """Raises InvalidInput where a column of the user takes the name of a system column."""
+    for name in names:
+        if name.lower() in SYSTEM_NAMES:
+            plain = name.lstrip("_")
+            raise InvalidInput(f"{name!r} is a system column", hint=f"give it another name: `{name} AS {plain}`")
+
+
+def visible(names: Iterable[str]) -> list[str]:
+    return [name for name in names if name.lower() not in SYSTEM_NAMES]
+
+
+def without_system_columns(frame: DataFrame) -> DataFrame:
+    """What a sink writes."""
+    return frame.select(*(backquoted(name) for name in visible(frame.columns)))

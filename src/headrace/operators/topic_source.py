@@ -1,0 +1,108 @@
+"""`topic`: rows of a topic, as they come."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import datetime
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from pydantic import Field, model_validator
+
+from headrace.errors import InvalidInput
+from headrace.graph.schema import Schema
+from headrace.operators.event_time import (
+    EVENT_TIME,
+    NO_WATERMARK,
+    WATERMARK,
+    refuse_watermark_alone,
+    watermarked,
+    with_event_time,
+)
+from headrace.operators.settings import Columns, Duration, TopicName, checked, refuse_setting
+from headrace.operators.spec import Operator, OperatorConfig, Port, Spec
+from headrace.operators.system_columns import SYSTEM_COLUMNS, refuse_system_names
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+    from headrace.operators.context import CompileContext
+
+
+def check_start(start: str) -> str:
+    """Raises InvalidInput unless it is `earliest`, `latest`, `offset:N` or `timestamp:ISO8601`."""
+    if start in ("earliest", "latest") or re.fullmatch(r"offset:\d{1,19}", start):
+        return start
+    kind, _, moment = start.partition(":")
+    try:
+        if kind == "timestamp":
+            datetime.fromisoformat(moment)
+            return start
+    except ValueError:
+        raise InvalidInput(f"{moment!r} is no ISO 8601 time", hint="write timestamp:2026-01-31T12:00:00Z") from None
+    valid = ("earliest", "latest", "offset:N", "timestamp:ISO8601")
+    raise InvalidInput(f"cannot start at {start!r}", valid=valid)
+
+
+class TopicConfig(OperatorConfig):
+    topic: TopicName = Field(description="The topic to read.")
+    schema_ddl: Columns = Field(alias="schema", description="Columns and types: `drone STRING, battery DOUBLE`.")
+    format: Literal["json", "csv", "arrow", "raw"] = Field("json", description="How records are encoded.")
+    start: Annotated[str, checked(check_start)] = Field(
+        "earliest", description="Where the first run begins: earliest, latest, offset:N or timestamp:ISO8601."
+    )
+    event_time: str | None = Field(None, description=EVENT_TIME)
+    watermark: Duration = Field(NO_WATERMARK, description=WATERMARK)
+    max_rows_per_batch: int = Field(1_000_000, gt=0, description="At most this many rows in one micro-batch.")
+    bad_rows: Literal["drop", "dead_letter", "fail"] = Field(
+        "drop",
+        description="Records that cannot be decoded: dropped and counted, sent to dead_letter, or the job fails.",
+    )
+    dead_letter: TopicName | None = Field(None, description="The topic for bad rows when bad_rows is dead_letter.")
+
+    @model_validator(mode="after")
+    def _fits_together(self) -> TopicConfig:
+        refuse_watermark_alone(self.event_time, self.watermark)
+        if self.bad_rows == "dead_letter" and self.dead_letter is None:
+            raise refuse_setting("bad_rows is dead_letter and no topic is named", "set dead_letter to a topic")
+        if self.bad_rows != "dead_letter" and self.dead_letter is not None:
+            raise refuse_setting(f"dead_letter is set and bad_rows is {self.bad_rows}", "set bad_rows to dead_letter")
+        return self
+
+    @property
+    def schema_columns(self) -> Schema:
+        """The declared columns, with the system columns hidden beside them."""
+        return replace(Schema.parse(self.schema_ddl), hidden=SYSTEM_COLUMNS)
+
+
+class TopicSource(Operator[TopicConfig]):
+    spec = Spec(
+        name="topic",
+        title="Topic",
+        summary="Reads a topic of the log.",
+        kind="source",
+        inputs=(),
+        outputs=(Port("out", "one row per record; _timestamp, _key, _partition and _offset can be named too"),),
+        guarantees=(
+            "Every record from the start on, exactly once, in order within a partition, through restarts. "
+            "Records that cannot be decoded are counted, and kept in the dead letter topic where one is named."
+        ),
+        example=(
+            'topic telemetry schema="drone STRING, battery DOUBLE, ts TIMESTAMP" event_time=ts watermark="5 seconds"'
+            " ! preview"
+        ),
+        positional="topic",
+    )
+    config_type = TopicConfig
+
+    def output_schema(self, config: TopicConfig, inputs: Mapping[str, Schema]) -> Schema:
+        schema = config.schema_columns
+        refuse_system_names(schema.names)
+        if config.format == "raw" and [column.type for column in schema] not in (["BINARY"], ["STRING"]):
+            raise InvalidInput("a raw topic has one column, BINARY or STRING", hint='schema="value BINARY"')
+        return with_event_time(schema, config.event_time)
+
+    def compile(self, config: TopicConfig, inputs: Mapping[str, DataFrame], context: CompileContext) -> DataFrame:
+        frame = context.read_topic(context.node, config.schema_columns)
+        return watermarked(frame, config.event_time, config.watermark)

@@ -1,0 +1,10 @@
+from __future__ import annotations
+
+import pytest
+
+from headrace.operators import Catalogue
+
+
+@pytest.fixture(scope="session")
+def catalogue() -> Catalogue:
+    return Catalogue()
