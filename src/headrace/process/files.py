@@ -1,0 +1,30 @@
+"""Small files that are replaced whole: a reader, and a crash, see the old content or the new one."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+PRIVATE = 0o600
+
+
+def write_atomically(path: Path, text: str, *, mode: int = 0o644) -> None:
+    """On disk when this returns. Raises OSError."""
+    fresh = path.with_name(f"{path.name}.{os.getpid()}.new")
+    descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, mode)
+    try:
+        os.fchmod(descriptor, mode)  # an older file of this name keeps its mode otherwise
+        os.write(descriptor, text.encode())
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+    fresh.replace(path)
+    _sync_directory(path.parent)
+
+
+def _sync_directory(directory: Path) -> None:
+    descriptor = os.open(directory, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
