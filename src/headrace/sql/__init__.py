@@ -1,0 +1,7 @@
+"""SQL ⇄ pipeline documents."""
+
+from headrace.sql.annotations import read_annotations
+from headrace.sql.to_graph import parse
+from headrace.sql.to_sql import print_sql
+
+__all__ = ["parse", "print_sql", "read_annotations"]

@@ -1,0 +1,132 @@
+"""Checks a pipeline while it is put together, and tells every fault with its place in the SQL."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from headrace.errors import InvalidGraph, InvalidInput, InvalidSyntax, Problem
+from headrace.graph.document import Document, Node
+from headrace.graph.schema import UNKNOWN, Schema, is_numeric
+from headrace.graph.structure import structure_problems
+from headrace.operators.catalogue import Catalogue
+from headrace.sql.script import Script, Span
+from headrace.sql.steps import Piece
+from headrace.sql.tree import ColumnDefinition
+
+_SETTING = re.compile(r"setting '(?P<name>\w+)")
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Where a node comes from: the part of the script that names it, its texts, and its settings."""
+
+    span: Span
+    pieces: tuple[Piece, ...] = ()
+    settings: Mapping[str, Span] = field(default_factory=dict)
+
+
+class Analysis:
+    """Follows the columns from node to node. Called once per node, sources first."""
+
+    def __init__(self, script: Script, catalogue: Catalogue) -> None:
+        self._script = script
+        self._catalogue = catalogue
+        self._schemas: dict[str, Schema] = {}
+        self._origins: dict[str, Origin] = {}
+
+    def check(self, node: Node, inputs: Iterable[tuple[str, str]], origin: Origin) -> None:
+        """Raises InvalidSyntax where settings, columns or types do not fit. `inputs` is (port, node id)."""
+        self._origins[node.id] = origin
+        schemas = {port: self._schemas[source] for port, source in inputs if source in self._schemas}
+        try:
+            operator = self._catalogue.get(node.operator)
+            config = operator.configure(node.config)
+            if schemas.keys() >= {port.name for port in operator.spec.inputs}:
+                self._schemas[node.id] = operator.output_schema(config, schemas)
+        except InvalidGraph as error:
+            raise self._misconfigured(error.problems[0], origin) from error
+        except InvalidInput as error:
+            raise self._misfit(error, origin) from error
+
+    def event_time_of(self, node_id: str, span: Span) -> str:
+        """The event-time column of a node's rows. Raises InvalidSyntax if they have none."""
+        schema = self._schemas.get(node_id)
+        if schema is None or schema.event_time is None:
+            hint = "declare it where the stream is created: WATERMARK FOR ts AS ts - INTERVAL '5' SECOND"
+            raise self._script.error(
+                f"the window has no time: the rows of {node_id} have no event time", span, hint=hint
+            )
+        return schema.event_time
+
+    def check_target(self, source: str, columns: tuple[ColumnDefinition, ...], span: Span) -> None:
+        """Raises InvalidSyntax unless the rows have exactly the columns that the target was declared with."""
+        schema = self._schemas.get(source)
+        if schema is None or not columns:
+            return
+        wanted = {column.name.text.lower(): column for column in columns}
+        extra = [name for name in schema.names if name.lower() not in wanted]
+        missing = [column.name.text for name, column in wanted.items() if name not in map(str.lower, schema.names)]
+        if extra or missing:
+            message = "; ".join(_complaints(extra, missing))
+            raise self._script.error(message, span, valid=tuple(column.name.text for column in columns))
+        for column in schema:
+            declared = wanted[column.name.lower()].type or UNKNOWN
+            if not _fits(column.type, declared):
+                message = f"the column {column.name!r} is {column.type}, and the target wants {declared}"
+                raise self._script.error(message, span)
+
+    def check_whole(self, document: Document) -> None:
+        """Raises InvalidSyntax for the first fault that only the whole graph shows, such as a view nobody reads."""
+        for problem in structure_problems(document, self._catalogue):
+            origin = self._origins.get(problem.node or "", Origin(Span(0, 1)))
+            message = problem.message
+            if problem.code == "unconnected_port":
+                message = f"nobody reads {problem.node!r}"
+            raise self._script.error(message, origin.span, hint=_hint(problem))
+
+    def _misconfigured(self, problem: Problem, origin: Origin) -> InvalidSyntax:
+        setting = _SETTING.search(problem.message)
+        span = origin.settings.get(setting["name"], origin.span) if setting else origin.span
+        return self._script.error(problem.message, span, hint=problem.hint)
+
+    def _misfit(self, error: InvalidInput, origin: Origin) -> InvalidSyntax:
+        return self._script.error(error.message, self._locate(error, origin), valid=error.valid, hint=error.hint)
+
+    def _locate(self, error: InvalidInput, origin: Origin) -> Span:
+        """The spot in the script that an error within a text of the config means."""
+        for piece in origin.pieces:
+            if error.place is not None and piece.text == error.place.text:
+                return self._shifted(piece, error)
+        quoted = re.search(r"'([^']+)'", error.message)
+        for piece in origin.pieces:
+            if quoted and piece.text == quoted[1]:
+                return piece.span
+        return origin.span
+
+    def _shifted(self, piece: Piece, error: InvalidInput) -> Span:
+        if error.place is None or self._script.slice(piece.span) != piece.text:
+            return piece.span
+        lines_before = piece.text.splitlines(keepends=True)[: error.place.line - 1]
+        start = piece.span.start + sum(map(len, lines_before)) + error.place.column - 1
+        return Span(start, min(piece.span.end, start + error.place.length))
+
+
+def _complaints(extra: list[str], missing: list[str]) -> Iterable[str]:
+    if extra:
+        yield f"the target has no column {', '.join(map(repr, extra))}"
+    if missing:
+        yield f"the SELECT gives no column {', '.join(map(repr, missing))}"
+
+
+def _fits(given: str, wanted: str) -> bool:
+    return given == wanted or UNKNOWN in (given, wanted) or (is_numeric(given) and is_numeric(wanted))
+
+
+def _hint(problem: Problem) -> str | None:
+    if problem.code == "unconnected_port":
+        return "read it in an INSERT INTO … SELECT, or remove it"
+    if problem.code == "no_sink":
+        return "add INSERT INTO … SELECT or CREATE STREAM … AS SELECT"
+    return problem.hint

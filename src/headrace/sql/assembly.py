@@ -1,0 +1,49 @@
+"""Nodes and edges put together one by one, each with the part of the script that it comes from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from headrace.graph.document import Document, Edge, Json, Node
+from headrace.sql.analysis import Analysis, Origin
+from headrace.sql.script import Script
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """An output port: where rows come from."""
+
+    node: str
+    port: str = "out"
+
+
+class Assembly:
+    """A document under way. Without an analysis nothing but ids is checked."""
+
+    def __init__(self, script: Script, analysis: Analysis | None) -> None:
+        self._script = script
+        self._analysis = analysis
+        self._nodes: dict[str, Node] = {}
+        self._edges: list[Edge] = []
+
+    def add(
+        self, node_id: str, operator: str, config: dict[str, Json], inputs: Iterable[tuple[str, Output]], origin: Origin
+    ) -> Output:
+        """A new node behind others. Raises InvalidSyntax if the id is taken, or if the node cannot run there."""
+        if node_id in self._nodes:
+            hint = "each statement makes nodes named after it: choose another name"
+            raise self._script.error(f"there are two nodes with the id {node_id!r}", origin.span, hint=hint)
+        node = Node(node_id, operator, config)
+        wires = list(inputs)
+        self._nodes[node_id] = node
+        self._edges += [Edge(output.node, node_id, output.port, port) for port, output in wires]
+        if self._analysis is not None:
+            self._analysis.check(node, [(port, output.node) for port, output in wires], origin)
+        return Output(node_id)
+
+    def __contains__(self, node_id: str) -> bool:
+        return node_id in self._nodes
+
+    def document(self, name: str) -> Document:
+        return Document(name, tuple(self._nodes.values()), tuple(self._edges))

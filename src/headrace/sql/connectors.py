@@ -1,0 +1,111 @@
+"""What `CREATE STREAM … WITH (connector = …, option = value)` stands for: operators and their settings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, get_args
+
+from headrace.errors import InvalidInput, did_you_mean
+from headrace.graph.document import Json
+from headrace.operators.catalogue import AnyOperator, Catalogue
+from headrace.operators.config import setting_names
+from headrace.sql.script import Script
+from headrace.sql.tree import CreateStream, Option
+
+DEFAULT_CONNECTOR = "topic"
+
+# Connector → the operator that reads and the one that writes.
+_BUILT_IN: dict[str, tuple[str | None, str | None]] = {
+    "topic": ("topic", "to-topic"),
+    "file": ("file", "to-file"),
+    "generator": ("generator", None),
+    "preview": (None, "preview"),
+}
+# Settings that SQL spells in another way.
+_SPELLED = {"event_time": "event.time.field", "dead_letter": "dead_letter.topic"}
+_SETTINGS = {option: setting for setting, option in _SPELLED.items()}
+
+
+def option_name(setting: str) -> str:
+    """How SQL spells a setting."""
+    return _SPELLED.get(setting, setting)
+
+
+def setting_name(option: str) -> str:
+    return _SETTINGS.get(option, option)
+
+
+def connector_of(operator: str) -> str:
+    """The connector that stands for a source or a sink; that of a plugin is named like its operator."""
+    return next((name for name, pair in _BUILT_IN.items() if operator in pair), operator)
+
+
+class Connector:
+    """The two ends that a declaration may have: a source where it is read, a sink where it is written."""
+
+    def __init__(self, script: Script, statement: CreateStream, catalogue: Catalogue) -> None:
+        self._script = script
+        self._statement = statement
+        self._option = next((o for o in statement.options if o.name.text == "connector"), None)
+        self.name = DEFAULT_CONNECTOR if self._option is None else str(self._option.value)
+        self.source, self.sink = self._operators(catalogue)
+
+    def settings(self, operator: AnyOperator, others: Iterable[AnyOperator] = ()) -> dict[str, Json]:
+        """The options as settings of one end. Raises InvalidSyntax for one that neither it nor `others` have."""
+        names = setting_names(operator.config_type)
+        known = {*names, *(name for other in others for name in setting_names(other.config_type))}
+        settings: dict[str, Json] = {}
+        for option in self._statement.options:
+            setting = setting_name(option.name.text)
+            if option is self._option:
+                continue
+            if setting not in known:
+                raise self._unknown(option, [option_name(name) for name in sorted(known)])
+            if setting in names:
+                settings[setting] = option.value if option.exact else _converted(operator, setting, option.value)
+        return settings
+
+    def _operators(self, catalogue: Catalogue) -> tuple[AnyOperator | None, AnyOperator | None]:
+        if self.name in _BUILT_IN:
+            reads, writes = _BUILT_IN[self.name]
+            return (catalogue.get(reads) if reads else None), (catalogue.get(writes) if writes else None)
+        try:
+            operator = catalogue.get(self.name)
+        except InvalidInput as error:
+            raise self._unknown_connector(catalogue) from error
+        if operator.spec.kind not in ("source", "sink"):
+            raise self._unknown_connector(catalogue)
+        return (operator, None) if operator.spec.kind == "source" else (None, operator)
+
+    def _unknown_connector(self, catalogue: Catalogue) -> Exception:
+        ends = [operator.spec.name for operator in catalogue if operator.spec.kind in ("source", "sink")]
+        built_in = {name for pair in _BUILT_IN.values() for name in pair}
+        valid = (*_BUILT_IN, *(name for name in ends if name not in built_in))
+        span = self._option.span if self._option else self._statement.name.span
+        hint = did_you_mean(self.name, valid)
+        return self._script.error(f"unknown connector {self.name!r}", span, valid=valid, hint=hint)
+
+    def _unknown(self, option: Option, valid: list[str]) -> Exception:
+        name = option.name.text
+        message = f"unknown option {name!r} for a {self.name} stream"
+        return self._script.error(message, option.name.span, valid=tuple(valid), hint=did_you_mean(name, valid))
+
+
+def _converted(operator: AnyOperator, setting: str, value: Json) -> Json:
+    """A number or a truth value that was written in quotes, as other engines want it."""
+    if not isinstance(value, str):
+        return value
+    types = _types(operator, setting)
+    if str in types:
+        return value
+    if int in types and value.isdecimal():
+        return int(value)
+    if bool in types and value.lower() in ("true", "false"):
+        return value.lower() == "true"
+    return value
+
+
+def _types(operator: AnyOperator, setting: str) -> set[Any]:
+    fields = {field.alias or name: field for name, field in operator.config_type.model_fields.items()}
+    annotation = fields[setting].annotation
+    return {annotation, *get_args(annotation)}

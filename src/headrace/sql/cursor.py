@@ -1,0 +1,120 @@
+"""A position in one statement, moved forward by the parser's methods."""
+
+from __future__ import annotations
+
+import re
+
+from sqlglot.tokenizer_core import Token, TokenType
+
+from headrace.errors import InvalidSyntax
+from headrace.sql.dialect import read_expression
+from headrace.sql.script import Script, Span, span_of
+from headrace.sql.tree import Expression, Name
+
+# Words that cannot stand as a bare name or alias, because they go on with the statement.
+RESERVED = frozenset({
+    "AS", "BY", "CROSS", "EMIT", "EXCEPT", "FROM", "FULL", "GROUP", "GROUP BY", "HAVING", "INNER", "INSERT",
+    "INTERSECT", "INTO", "JOIN", "LATERAL", "LEFT", "LIMIT", "MATCH_RECOGNIZE", "NATURAL", "ON", "ORDER BY", "OUTPUT",
+    "PARTITION BY", "QUALIFY", "RIGHT", "SELECT", "TABLE", "UNION", "USING", "WHERE", "WINDOW", "WITH", "WITHIN",
+})  # fmt: skip
+
+_LITERALS = frozenset({TokenType.STRING, TokenType.NUMBER, TokenType.RAW_STRING, TokenType.HEX_STRING})
+_NAME = re.compile(r"[^\W\d]\w*")
+
+
+class Cursor:
+    """The tokens of one statement, without its semicolon. `index` is the next token to read."""
+
+    def __init__(self, script: Script, start: int, stop: int) -> None:
+        self.script = script
+        self.index = start
+        self.stop = stop
+        self.start = start
+
+    def peek(self, ahead: int = 0) -> Token | None:
+        index = self.index + ahead
+        return self.script.tokens[index] if index < self.stop else None
+
+    def at(self, *words: str, ahead: int = 0) -> bool:
+        """Whether the next tokens are these words or signs, in any case."""
+        return all(_words(self.peek(ahead + index)) == word for index, word in enumerate(words))
+
+    def accept(self, *words: str) -> bool:
+        if not self.at(*words):
+            return False
+        self.index += len(words)
+        return True
+
+    def expect(self, *words: str) -> None:
+        for word in words:
+            if not self.accept(word):
+                raise self.failure(word)
+
+    def done(self) -> bool:
+        return self.index >= self.stop
+
+    def here(self) -> Span:
+        return self.script.spot(self.index, self.stop)
+
+    def since(self, start: int) -> Span:
+        """From token `start` to the last token read."""
+        return span_of(self.script.tokens[start]).to(span_of(self.script.tokens[max(start, self.index - 1)]))
+
+    def found(self) -> str:
+        return self.script.describe(self.index, self.stop)
+
+    def failure(self, *expected: str) -> InvalidSyntax:
+        """What to raise where something else was expected."""
+        return self.script.error(f"expected {' or '.join(expected)} but found {self.found()}", self.here())
+
+    def name(self, what: str) -> Name:
+        """A bare or back-quoted name. Raises InvalidSyntax that says what the name is for."""
+        if not self.at_name():
+            raise self.failure(what)
+        return self._take_name()
+
+    def label(self, what: str) -> Name:
+        """A name where no clause can begin, so that even LEFT and RIGHT need no quotes."""
+        if not self._at_word():
+            raise self.failure(what)
+        return self._take_name()
+
+    def at_name(self) -> bool:
+        return self._at_word() and _words(self.peek()) not in RESERVED
+
+    def _at_word(self) -> bool:
+        token = self.peek()
+        if token is None or token.token_type in _LITERALS:
+            return False
+        return token.token_type is TokenType.IDENTIFIER or _NAME.fullmatch(token.text) is not None
+
+    def _take_name(self) -> Name:
+        token = self.script.tokens[self.index]
+        self.index += 1
+        return Name(token.text, span_of(token))
+
+    def string(self) -> str | None:
+        """A quoted text, '' standing for a quote inside; None if something else stands here."""
+        token = self.peek()
+        if token is None or token.token_type is not TokenType.STRING:
+            return None
+        parts = [token.text]
+        self.index += 1
+        while (after := self.peek()) and after.token_type is TokenType.STRING and after.start == token.end + 1:
+            parts.append(after.text)
+            token = after
+            self.index += 1
+        return "'".join(parts)
+
+    def expression(self) -> Expression:
+        start = self.index
+        tree, self.index = read_expression(self.script, start, self.stop)
+        span = self.since(start)
+        return Expression(self.script.slice(span), span, tree)
+
+
+def _words(token: Token | None) -> str | None:
+    """A token in one spelling: upper case, single spaces; quoted names and literals are no words."""
+    if token is None or token.token_type in _LITERALS or token.token_type is TokenType.IDENTIFIER:
+        return None
+    return " ".join(token.text.upper().split())

@@ -1,0 +1,113 @@
+"""The columns and the options of CREATE STREAM."""
+
+from __future__ import annotations
+
+from headrace.errors import InvalidInput
+from headrace.graph.schema import parse_type
+from headrace.sql.cursor import Cursor
+from headrace.sql.durations import read_duration
+from headrace.sql.tree import ColumnDefinition, Name, Option, Watermark
+from headrace.sql.values import read_value
+
+
+def read_columns(cursor: Cursor) -> tuple[tuple[ColumnDefinition, ...], Watermark | None]:
+    """Called behind the opening bracket; the closing one is read. Raises InvalidSyntax for what is defined twice."""
+    columns: list[ColumnDefinition] = []
+    watermark: Watermark | None = None
+    while True:
+        if cursor.at("WATERMARK", "FOR"):
+            _refuse_second(cursor, watermark)
+            watermark = _watermark(cursor)
+        else:
+            columns.append(_column(cursor, columns))
+        if cursor.accept(")"):
+            return tuple(columns), watermark
+        if not cursor.accept(","):
+            raise cursor.failure(",", ")")
+
+
+def read_options(cursor: Cursor) -> tuple[Option, ...]:
+    """Called behind WITH: `(name = value, 'dotted.name' = value, …)`."""
+    cursor.expect("(")
+    options: list[Option] = []
+    while not cursor.accept(")"):
+        if options and not cursor.accept(","):
+            raise cursor.failure(",", ")")
+        options.append(_option(cursor, options))
+    return tuple(options)
+
+
+def _option(cursor: Cursor, known: list[Option]) -> Option:
+    start = cursor.index
+    name = _option_name(cursor)
+    if any(option.name.text == name.text for option in known):
+        raise cursor.script.error(f"the option {name.text!r} is given twice", name.span)
+    cursor.expect("=")
+    value, exact = read_value(cursor)
+    return Option(name, value, cursor.since(start), exact)
+
+
+def _option_name(cursor: Cursor) -> Name:
+    """`format`, `late.policy` or 'late.policy'."""
+    start = cursor.index
+    text = cursor.string()
+    if text is None:
+        parts = [_option_word(cursor)]
+        while cursor.accept("."):
+            parts.append(_option_word(cursor))
+        text = ".".join(parts)
+    return Name(text, cursor.since(start))
+
+
+def _option_word(cursor: Cursor) -> str:
+    return cursor.label("the name of an option").text
+
+
+def _column(cursor: Cursor, known: list[ColumnDefinition]) -> ColumnDefinition:
+    start = cursor.index
+    name = cursor.name("the name of a column")
+    if any(column.name.text.lower() == name.text.lower() for column in known):
+        raise cursor.script.error(f"the column {name.text!r} is defined twice", name.span)
+    if cursor.accept("AS"):
+        expression = cursor.expression()
+        return ColumnDefinition(name, None, expression, cursor.since(start))
+    type_ = None if cursor.at(",") or cursor.at(")") else _type(cursor)
+    return ColumnDefinition(name, type_, None, cursor.since(start))
+
+
+def _type(cursor: Cursor) -> str:
+    start = cursor.index
+    depth = 0
+    while (token := cursor.peek()) is not None:
+        if depth == 0 and (cursor.at(",") or cursor.at(")")):
+            break
+        # A token may close two types at once: >>.
+        depth += token.text.count("<") + token.text.count("(") - token.text.count(">") - token.text.count(")")
+        cursor.index += 1
+    if cursor.index == start:
+        raise cursor.failure("a type", "AS")
+    try:
+        return parse_type(cursor.script.slice(cursor.since(start)))
+    except InvalidInput as error:
+        span = cursor.since(start)
+        raise cursor.script.error(error.message, span, valid=error.valid, hint=error.hint) from error
+
+
+def _watermark(cursor: Cursor) -> Watermark:
+    """`WATERMARK FOR ts AS ts - INTERVAL '5' SECOND`; the delay may be left out."""
+    start = cursor.index
+    cursor.expect("WATERMARK", "FOR")
+    column = cursor.name("the name of a time column")
+    cursor.expect("AS")
+    if cursor.name(column.text).text.lower() != column.text.lower():
+        cursor.index -= 1
+        raise cursor.failure(column.text)
+    delay = read_duration(cursor, ",", ")", "IDLE") if cursor.accept("-") else None
+    if cursor.at("IDLE"):
+        raise cursor.script.error("IDLE AFTER is not supported yet", cursor.here())
+    return Watermark(column, delay, cursor.since(start))
+
+
+def _refuse_second(cursor: Cursor, watermark: Watermark | None) -> None:
+    if watermark is not None:
+        raise cursor.script.error("a stream has one watermark", cursor.here())

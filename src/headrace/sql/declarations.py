@@ -1,0 +1,112 @@
+"""Declared streams: the config of the source that one is, and of the sink that one is."""
+
+from __future__ import annotations
+
+from headrace.errors import InvalidSyntax
+from headrace.graph.document import Json
+from headrace.graph.schema import Column, Schema
+from headrace.operators.catalogue import AnyOperator, Catalogue
+from headrace.operators.config import setting_names
+from headrace.sql.analysis import Origin
+from headrace.sql.connectors import Connector, setting_name
+from headrace.sql.script import Script
+from headrace.sql.steps import Piece
+from headrace.sql.tree import ColumnDefinition, CreateStream
+from headrace.sql.values import print_name
+
+
+class Declaration:
+    """`CREATE STREAM name (…) WITH (…)`. Raises InvalidSyntax for an unknown connector."""
+
+    def __init__(self, script: Script, statement: CreateStream, catalogue: Catalogue) -> None:
+        self.statement = statement
+        self._script = script
+        self._connector = Connector(script, statement, catalogue)
+
+    @property
+    def origin(self) -> Origin:
+        statement = self.statement
+        pieces = [Piece(print_name(column.name.text), column.span) for column in statement.columns]
+        pieces += [Piece(_item(column), column.span) for column in statement.columns if column.type is None]
+        settings = {setting_name(option.name.text): option.span for option in statement.options}
+        if statement.watermark is not None:
+            settings |= {"event_time": statement.watermark.span, "watermark": statement.watermark.span}
+        return Origin(statement.name.span, tuple(pieces), settings)
+
+    def source(self) -> tuple[str, dict[str, Json]]:
+        """Operator and config of the source. Raises InvalidSyntax if the stream cannot be read."""
+        operator = self._connector.source
+        name = self.statement.name
+        if operator is None:
+            raise self._script.error(f"a {self._connector.name} stream can only be written", name.span)
+        others = [self._connector.sink] if self._connector.sink else []
+        config = self._with_topic(operator, self._connector.settings(operator, others))
+        config |= self._columns(operator, config) | self._event_time(config)
+        if "schema" in setting_names(operator.config_type) and "schema" not in config:
+            hint = f"list them: CREATE STREAM {name.text} (name STRING, …)"
+            raise self._script.error(f"{name.text} has no columns, so it cannot be read", name.span, hint=hint)
+        return operator.spec.name, config
+
+    def sink(self) -> tuple[str, dict[str, Json]]:
+        """Operator and config of the sink. Raises InvalidSyntax if the stream cannot be written."""
+        operator = self._connector.sink
+        if operator is None:
+            name = self.statement.name
+            raise self._script.error(f"a {self._connector.name} stream can only be read", name.span)
+        readable = self._connector.source if self.statement.columns else None
+        return operator.spec.name, self._with_topic(
+            operator, self._connector.settings(operator, [readable] if readable else [])
+        )
+
+    def check_unused(self) -> None:
+        """Raises InvalidSyntax for options that neither a source nor a sink has."""
+        ends = [end for end in (self._connector.source, self._connector.sink) if end is not None]
+        self._connector.settings(ends[0], ends)
+
+    def _with_topic(self, operator: AnyOperator, config: dict[str, Json]) -> dict[str, Json]:
+        """A topic is named like the stream unless it is told otherwise."""
+        if "topic" in setting_names(operator.config_type):
+            return {"topic": self.statement.name.text, **config}
+        return config
+
+    def _columns(self, operator: AnyOperator, config: dict[str, Json]) -> dict[str, Json]:
+        columns = self.statement.columns
+        if not columns:
+            return {}
+        setting = "schema" if "schema" in setting_names(operator.config_type) else "columns"
+        if setting in config:
+            raise self._error(f"the columns stand here and in the option {setting!r}", columns[0])
+        if setting == "columns":
+            return {"columns": [self._computed(column) for column in columns]}
+        return {"schema": str(Schema(tuple(self._typed(column) for column in columns)))}
+
+    def _typed(self, column: ColumnDefinition) -> Column:
+        if column.type is None:
+            raise self._error(
+                f"the column {column.name.text!r} of a {self._connector.name} stream needs a type", column
+            )
+        return Column(column.name.text, column.type)
+
+    def _computed(self, column: ColumnDefinition) -> str:
+        if column.type is not None:
+            hint = f"write {column.name.text} AS expression"
+            raise self._error(f"the columns of a {self._connector.name} stream are computed", column, hint)
+        return _item(column)
+
+    def _event_time(self, config: dict[str, Json]) -> dict[str, Json]:
+        watermark = self.statement.watermark
+        if watermark is None:
+            return {}
+        if "event_time" in config or "watermark" in config:
+            raise self._script.error("the watermark stands here and in the options", watermark.span)
+        delay: dict[str, Json] = {} if watermark.delay is None else {"watermark": watermark.delay}
+        return {"event_time": watermark.column.text, **delay}
+
+    def _error(self, message: str, column: ColumnDefinition, hint: str | None = None) -> InvalidSyntax:
+        return self._script.error(message, column.span, hint=hint)
+
+
+def _item(column: ColumnDefinition) -> str:
+    """A computed column as a select item."""
+    name = print_name(column.name.text)
+    return name if column.expression is None else f"{column.expression.text} AS {name}"

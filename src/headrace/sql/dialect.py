@@ -1,0 +1,157 @@
+"""Expressions read by sqlglot's Spark parser. The only file that touches the parser's inner methods.
+
+Statements are ours (see `parser`), so an expression ends where Spark's grammar says it ends: `EMIT`, `WINDOW` and
+other words of ours are never taken for an alias.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from sqlglot import exp
+from sqlglot.dialects.spark import Spark
+from sqlglot.errors import ParseError
+from sqlglot.parsers.spark import SparkParser
+from sqlglot.tokenizer_core import Token
+
+from headrace.operators.expressions import aggregates
+from headrace.sql.script import Script, Span
+
+_SPAN = "headrace_span"
+
+
+class _ExpressionParser(SparkParser):
+    """Reads one expression from the start of a token list and says how many tokens it took."""
+
+    def read(self, text: str, tokens: list[Token]) -> tuple[exp.Expr | None, int]:
+        self.reset()
+        self.sql = text
+        self._tokens = tokens
+        self._tokens_size = len(tokens)
+        self._index = -1
+        self._advance()
+        tree = self._parse_disjunction()
+        return tree, self._index
+
+    def failed_at(self) -> int:
+        return max(0, self._index)
+
+    def _parse_function_call(self, *args: Any, **options: Any) -> exp.Expr | None:
+        first = self._index
+        call = super()._parse_function_call(*args, **options)
+        if call is not None and self._index > first:
+            call.meta[_SPAN] = Span(self._tokens[first].start, self._tokens[self._index - 1].end + 1)
+        return call
+
+
+def read_expression(script: Script, start: int, stop: int) -> tuple[exp.Expr, int]:
+    """The expression at token `start`, which may reach up to token `stop`, and the index of the token after it.
+
+    Raises InvalidSyntax where no expression stands, or where it breaks off.
+    """
+    parser = _ExpressionParser(dialect=Spark())
+    try:
+        tree, count = parser.read(script.text, list(script.tokens[start:stop]))
+    except ParseError as error:
+        spot = start + parser.failed_at()
+        found = script.describe(spot, stop) if spot < stop else None
+        message = f"the expression cannot be read on from {found}" if found else "the expression breaks off here"
+        raise script.error(message, script.spot(spot, stop)) from error
+    except RecursionError as error:
+        raise script.error("the expression is nested too deeply", script.spot(start, stop)) from error
+    if tree is None or count == 0:
+        raise script.error(f"expected an expression but found {script.describe(start, stop)}", script.spot(start, stop))
+    return tree, start + count
+
+
+@dataclass(frozen=True, slots=True)
+class AggregateCall:
+    """A call of an aggregate function; `spelled` is equal for calls that mean the same."""
+
+    span: Span
+    spelled: str
+    tree: exp.Expr
+
+
+def aggregates_in(tree: exp.Expr) -> tuple[AggregateCall, ...]:
+    """The calls of aggregate functions, outermost only, from left to right."""
+    calls = [AggregateCall(_span(whole), spelled(whole), whole) for whole in map(_with_clauses, aggregates(tree))]
+    outermost: list[AggregateCall] = []
+    for call in sorted(calls, key=lambda call: (call.span.start, -call.span.end)):
+        if not outermost or call.span.start >= outermost[-1].span.end:
+            outermost.append(call)
+    return tuple(outermost)
+
+
+def columns_in(tree: exp.Expr, qualifiers: frozenset[str]) -> tuple[tuple[str, Span], ...]:
+    """The columns that an expression names, and where; of `position.altitude` it is `position`."""
+    columns = [column for column in tree.find_all(exp.Column) if is_column(column)]
+    firsts = [_unqualified(column, qualifiers)[0] for column in columns]
+    return tuple((first.name, Span(first.meta["start"], first.meta["end"] + 1)) for first in firsts)
+
+
+def plain_column(tree: exp.Expr, qualifiers: frozenset[str]) -> str | None:
+    """The name, if the expression is nothing but a column."""
+    if not is_column(tree) or not isinstance(tree, exp.Column):
+        return None
+    parts = _unqualified(tree, qualifiers)
+    return parts[0].name if len(parts) == 1 else None
+
+
+def spelled(tree: exp.Expr) -> str:
+    """One spelling for expressions that differ in spaces and in the case of keywords only."""
+    return tree.sql(dialect=Spark(), comments=False)
+
+
+def qualifiers_in(tree: exp.Expr, names: frozenset[str]) -> tuple[Span, ...]:
+    """Where columns are written `name.column` with one of the names (in lower case): the name and its dot."""
+    spans = [_qualifier(column) for column in tree.find_all(exp.Column) if len(column.parts) > 1]
+    return tuple(span for name, span in spans if name in names)
+
+
+def refused_in(tree: exp.Expr) -> str | None:
+    """What the expression holds that a pipeline cannot run, in words; None if nothing."""
+    for node in tree.walk():
+        if isinstance(node, exp.Query) or node.args.get("query"):
+            return "a subquery"
+        if isinstance(node, exp.Window):
+            return "an OVER window"
+        if isinstance(node, (exp.Parameter, exp.Placeholder)):
+            return "a parameter"
+    return None
+
+
+def is_column(tree: exp.Expr) -> bool:
+    return isinstance(tree, exp.Column) and not isinstance(tree.this, exp.Star)
+
+
+def is_star(tree: exp.Expr) -> bool:
+    return isinstance(tree, exp.Star) or (isinstance(tree, exp.Column) and isinstance(tree.this, exp.Star))
+
+
+def _with_clauses(call: exp.Expr) -> exp.Expr:
+    """The call together with its FILTER or IGNORE NULLS, which wrap it in the tree."""
+    while isinstance(call.parent, (exp.Filter, exp.IgnoreNulls, exp.RespectNulls, exp.WithinGroup)):
+        call = call.parent
+    return call
+
+
+def _span(call: exp.Expr) -> Span:
+    node: exp.Expr | None = call
+    while node is not None and _SPAN not in node.meta:
+        node = node.parent
+    if node is None:
+        raise AssertionError(f"an aggregate without a place: {call!r}")
+    span: Span = node.meta[_SPAN]
+    return span
+
+
+def _unqualified(column: exp.Column, qualifiers: frozenset[str]) -> list[exp.Expr]:
+    parts = column.parts
+    return parts[1:] if len(parts) > 1 and parts[0].name.lower() in qualifiers else parts
+
+
+def _qualifier(column: exp.Column) -> tuple[str, Span]:
+    first, second = column.parts[0], column.parts[1]
+    return first.name.lower(), Span(first.meta["start"], second.meta["start"])

@@ -1,0 +1,54 @@
+"""Durations in SQL's spellings. Configs hold one spelling: `10 seconds`."""
+
+from __future__ import annotations
+
+import re
+
+from headrace.errors import InvalidInput
+from headrace.operators.durations import canonical_duration
+from headrace.sql.cursor import Cursor
+
+DURATION_HINT = "write it as 10s, 5m, 10 SECONDS or INTERVAL '5' SECOND"
+
+_INTERVAL = re.compile(r"INTERVAL\s*(?P<quote>['\"]?)(?P<inside>[^'\"]*)(?P=quote)(?P<unit>[\sA-Za-z]*)", re.IGNORECASE)
+_PLAIN = re.compile(r"(\d+) ([a-z]+?)(s?)")
+
+
+def read_duration(cursor: Cursor, *stops: str) -> str:
+    """A duration up to one of the words or signs. Raises InvalidSyntax if it is none."""
+    start = cursor.index
+    while not cursor.done() and not any(cursor.at(stop) for stop in stops):
+        cursor.index += 1
+    if cursor.index == start:
+        raise cursor.failure("a duration")
+    span = cursor.since(start)
+    written = cursor.script.slice(span)
+    try:
+        return canonical_duration(_without_interval(written))
+    except InvalidInput as error:
+        raise cursor.script.error(f"{written!r} is no duration", span, hint=DURATION_HINT) from error
+
+
+def print_duration(duration: str) -> str | None:
+    """`10 seconds` → `10 SECONDS`; None if the config spells it in another way."""
+    return duration.upper() if _is_plain(duration) else None
+
+
+def print_interval(duration: str) -> str | None:
+    """`10 seconds` → `INTERVAL '10' SECOND`; None if the config spells it in another way."""
+    match = _PLAIN.fullmatch(duration) if _is_plain(duration) else None
+    return f"INTERVAL '{match[1]}' {match[2].upper()}" if match else None
+
+
+def _without_interval(written: str) -> str:
+    """`INTERVAL '5' SECOND` → `5 SECOND`, `INTERVAL '5 seconds'` → `5 seconds`."""
+    match = _INTERVAL.fullmatch(written)
+    return f"{match['inside']} {match['unit']}".strip() if match else written
+
+
+def _is_plain(duration: str) -> bool:
+    """One count and one unit, spelled as `read_duration` gives it."""
+    try:
+        return _PLAIN.fullmatch(duration) is not None and canonical_duration(duration) == duration
+    except InvalidInput:
+        return False

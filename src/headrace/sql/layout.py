@@ -1,0 +1,37 @@
+"""How printed SQL is broken into lines."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from headrace.graph.document import Edge
+from headrace.sql.values import print_name
+
+LINE_CHARACTERS_MAX = 100
+_INDENT = "  "
+
+
+def listed(before: str, items: Sequence[str]) -> list[str]:
+    """`before a, b, c` on one line if it fits, else an item per line."""
+    line = f"{before} {', '.join(items)}"
+    if len(line) <= LINE_CHARACTERS_MAX and "\n" not in line:
+        return [line]
+    return [before, *_indented(items)]
+
+
+def bracketed(before: str, items: Sequence[str], *, one_line: bool) -> list[str]:
+    """`before (a, b)`, or an item per line between the brackets."""
+    line = f"{before} ({', '.join(items)})"
+    if one_line and len(line) <= LINE_CHARACTERS_MAX and "\n" not in line:
+        return [line]
+    return [f"{before} (", *_indented(items), ")"]
+
+
+def reference(edge: Edge) -> str:
+    """The source of an edge as it stands behind FROM."""
+    name = print_name(edge.source)
+    return name if edge.source_port == "out" else f"{name}.{print_name(edge.source_port)}"
+
+
+def _indented(items: Sequence[str]) -> list[str]:
+    return [f"{_INDENT}{item}{',' if index < len(items) - 1 else ''}" for index, item in enumerate(items)]

@@ -1,0 +1,130 @@
+"""CREATE STREAM statements of sources and sinks, in the most readable form that means exactly their config."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from headrace.errors import HeadraceError
+from headrace.graph.document import Config, Json, Node
+from headrace.graph.schema import Schema
+from headrace.operators.catalogue import Catalogue
+from headrace.operators.expressions import parse_expression
+from headrace.sql.connectors import DEFAULT_CONNECTOR, connector_of, option_name
+from headrace.sql.declarations import Declaration
+from headrace.sql.durations import print_interval
+from headrace.sql.layout import bracketed
+from headrace.sql.parser import read_statements
+from headrace.sql.tree import CreateStream
+from headrace.sql.values import print_name, print_string, print_value
+
+
+def source_lines(node: Node, catalogue: Catalogue, sink: Node | None = None) -> list[str] | None:
+    """The declaration of a source, and of a sink with the same name if one is given; None if there is none."""
+    if sink is not None and connector_of(sink.operator) != connector_of(node.operator):
+        return None
+    settings = {**node.config, **(sink.config if sink else {})}
+    for columns, rest in _readings(settings):
+        lines = _declaration(node.id, node.operator, columns, rest)
+        declared = _declared("\n".join(lines), catalogue)
+        if declared is None or not _means(declared, "source", node):
+            continue
+        if sink is None or _means(declared, "sink", sink):
+            return lines
+    return None
+
+
+def sink_lines(name: str, node: Node, catalogue: Catalogue) -> list[str] | None:
+    """The declaration of a sink; None if no declaration means exactly its config."""
+    lines = _declaration(name, node.operator, [], node.config)
+    declared = _declared("\n".join(lines), catalogue)
+    return lines if declared is not None and _means(declared, "sink", node) else None
+
+
+def option_items(name: str, operator: str, settings: Config) -> list[str]:
+    """What stands in WITH: the connector unless it is a topic, the topic unless it is named like the stream."""
+    connector = connector_of(operator)
+    items = [] if connector == DEFAULT_CONNECTOR else [f"connector = {print_string(connector)}"]
+    shown = [setting for setting in settings if setting != "topic" or settings[setting] != name]
+    shown.sort(key=lambda setting: (setting not in ("topic", "path"), setting))
+    return items + [f"{_option(setting)} = {print_value(settings[setting])}" for setting in shown]
+
+
+def _readings(settings: Config) -> Iterator[tuple[list[str], Config]]:
+    """Columns in brackets and what is left for WITH; at last everything in WITH."""
+    columns, left = _columns(settings)
+    watermark, left_over = _watermark(left)
+    if columns or watermark:
+        yield [*columns, *watermark], left_over
+        yield columns, left
+    yield [], settings
+
+
+def _columns(settings: Config) -> tuple[list[str], Config]:
+    try:
+        if isinstance(ddl := settings.get("schema"), str):
+            columns = [f"{print_name(column.name)} {column.type}" for column in Schema.parse(ddl)]
+            return columns, _without(settings, "schema")
+        if isinstance(items := settings.get("columns"), list):
+            return [_computed(str(item)) for item in items], _without(settings, "columns")
+    except HeadraceError:
+        return [], settings
+    return [], settings
+
+
+def _computed(item: str) -> str:
+    """`value % 5 AS drone` → `drone AS value % 5`."""
+    expression = parse_expression(item)
+    if expression.alias is None:
+        return item
+    written = item[: item.upper().rfind(" AS ")]
+    return f"{print_name(expression.alias)} AS {written}"
+
+
+def _watermark(settings: Config) -> tuple[list[str], Config]:
+    time, delay = settings.get("event_time"), settings.get("watermark")
+    if not isinstance(time, str):
+        return [], settings
+    column, rest = print_name(time), _without(settings, "event_time", "watermark")
+    if delay is None:
+        return [f"WATERMARK FOR {column} AS {column}"], rest
+    interval = print_interval(str(delay))
+    if interval is None:
+        return [], settings
+    return [f"WATERMARK FOR {column} AS {column} - {interval}"], rest
+
+
+def _declaration(name: str, operator: str, columns: list[str], settings: Config) -> list[str]:
+    head = [f"CREATE STREAM {print_name(name)}"]
+    if columns:
+        head = bracketed(head[0], columns, one_line=False)
+    options = option_items(name, operator, settings)
+    if not options:
+        return head
+    return [*head[:-1], *bracketed(f"{head[-1]} WITH", options, one_line=True)]
+
+
+def _declared(text: str, catalogue: Catalogue) -> Declaration | None:
+    try:
+        script, statements = read_statements(text)
+        if len(statements) == 1 and isinstance(statements[0], CreateStream):
+            return Declaration(script, statements[0], catalogue)
+    except HeadraceError:
+        pass
+    return None
+
+
+def _means(declaration: Declaration, end: str, node: Node) -> bool:
+    try:
+        operator, config = declaration.source() if end == "source" else declaration.sink()
+    except HeadraceError:
+        return False
+    return Node(node.id, operator, config) == node
+
+
+def _option(setting: str) -> str:
+    name = option_name(setting)
+    return print_name(name) if name.isidentifier() else print_string(name)
+
+
+def _without(settings: Config, *names: str) -> dict[str, Json]:
+    return {name: value for name, value in settings.items() if name not in names}

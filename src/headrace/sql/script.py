@@ -1,0 +1,81 @@
+"""The text of a script cut into tokens, and the places in it that errors point at."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from sqlglot.dialects.spark import Spark
+from sqlglot.errors import SqlglotError
+from sqlglot.tokenizer_core import Token
+
+from headrace.errors import InvalidSyntax, Place
+from headrace.graph.places import place_at
+
+SCRIPT_CHARACTERS_MAX = 1_000_000
+
+_MISSING = re.compile(r"Missing (?P<delimiter>\S+) from \d+:(?P<start>\d+)")
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Characters of a script, from `start` up to but not including `end`."""
+
+    start: int
+    end: int
+
+    def to(self, other: Span) -> Span:
+        return Span(self.start, other.end)
+
+
+@dataclass(frozen=True, slots=True)
+class Script:
+    """A text that people wrote and its tokens. Comments are no tokens."""
+
+    text: str
+    tokens: tuple[Token, ...]
+
+    def slice(self, span: Span) -> str:
+        return self.text[span.start : span.end]
+
+    def place(self, span: Span) -> Place:
+        return place_at(self.text, span.start, span.end - span.start)
+
+    def spot(self, index: int, stop: int) -> Span:
+        """Token `index`, or the end of the text before token `stop` if there is none."""
+        if index < stop:
+            return span_of(self.tokens[index])
+        end = self.tokens[stop - 1].end + 1 if 0 < stop <= len(self.tokens) else 0
+        return Span(end, end + 1)
+
+    def describe(self, index: int, stop: int) -> str:
+        return repr(self.slice(span_of(self.tokens[index]))) if index < stop else "the end of the statement"
+
+    def error(self, message: str, span: Span, *, valid: tuple[str, ...] = (), hint: str | None = None) -> InvalidSyntax:
+        return InvalidSyntax(message, place=self.place(span), valid=valid, hint=hint)
+
+
+def read_script(text: str) -> Script:
+    """Cuts a text into tokens. Raises InvalidSyntax where a quote stays open or the text is too long."""
+    if len(text) > SCRIPT_CHARACTERS_MAX:
+        raise InvalidSyntax(f"the SQL has {len(text)} characters; at most {SCRIPT_CHARACTERS_MAX} are read")
+    try:
+        return Script(text, tuple(Spark().tokenize(text)))
+    except SqlglotError as error:
+        raise _unreadable(text, error) from error
+
+
+def span_of(token: Token) -> Span:
+    return Span(token.start, token.end + 1)
+
+
+def _unreadable(text: str, error: SqlglotError) -> InvalidSyntax:
+    missing = _MISSING.search(f"{error} {error.__cause__}")
+    if missing is not None:
+        start = min(int(missing["start"]), max(0, len(text) - 1))
+        message = f"the quote that opens here is never closed: {missing['delimiter']} is missing"
+    elif text.rfind("/*") > text.rfind("*/"):
+        start, message = text.rfind("/*"), "the comment that opens here is never closed: */ is missing"
+    else:
+        start, message = 0, f"the SQL cannot be read: {error.__cause__ or error}"
+    return InvalidSyntax(message, place=place_at(text, start))

@@ -1,0 +1,123 @@
+"""A SELECT as a chain of operators, in the order in which SQL means its clauses:
+
+    FROM → WHERE (filter) → WINDOW and GROUP BY (tumbling-window) → HAVING (filter) → SELECT list (select)
+
+Expressions go into configs as they were written, without the stream's name before a column.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal
+
+from headrace.graph.document import Json
+from headrace.sql.dialect import AggregateCall, aggregates_in, qualifiers_in
+from headrace.sql.script import Script, Span
+from headrace.sql.tree import Expression, Reference, Select
+
+Role = Literal["filter", "window", "having", "select"]
+
+NEEDS_WINDOW = "add WINDOW TUMBLING(10s) behind GROUP BY: without a window the state would grow without an end"
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A text in a config and the part of the script that it comes from."""
+
+    text: str
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One operator of the chain. The role makes its id: see `node_ids`."""
+
+    role: Role
+    operator: str
+    config: dict[str, Json]
+    pieces: tuple[Piece, ...]
+
+
+def node_ids(base: str, steps: Iterable[Step], *, last_takes_base: bool) -> list[str]:
+    """`alerts_filter`, `alerts_window`, …; the last one of a view is the view itself."""
+    ids = [f"{base}_{step.role}" for step in steps]
+    return [*ids[:-1], base] if last_takes_base and ids else ids
+
+
+def plain_steps(script: Script, select: Select) -> list[Step]:
+    """The chain of a SELECT without a window. Raises InvalidSyntax for what only a window can do."""
+    _refuse_without_window(script, select)
+    writer = Writer(script, select)
+    steps = filter_steps(writer, select)
+    columns = [writer.text(item.expression, item.text, item.span) for item in select.items]
+    if columns != ["*"]:
+        pieces = tuple(Piece(text, item.span) for text, item in zip(columns, select.items, strict=True))
+        steps.append(Step("select", "select", {"columns": list[Json](columns)}, pieces))
+    return steps
+
+
+def filter_steps(writer: Writer, select: Select) -> list[Step]:
+    """WHERE, if there is one."""
+    condition = select.condition
+    if condition is None:
+        return []
+    calls = aggregates_in(condition.tree)
+    if calls:
+        message = "an aggregate cannot stand in WHERE, which sees single rows"
+        raise writer.script.error(message, calls[0].span, hint="write it in HAVING")
+    text = writer.expression(condition)
+    return [Step("filter", "filter", {"condition": text}, (Piece(text, condition.span),))]
+
+
+class Writer:
+    """Writes expressions of one SELECT into configs."""
+
+    def __init__(self, script: Script, select: Select) -> None:
+        self.script = script
+        self.qualifiers = _qualifiers(select)
+
+    def expression(self, expression: Expression, replacements: Iterable[tuple[Span, str]] = ()) -> str:
+        return self.text(expression, expression.text, expression.span, replacements)
+
+    def call(self, call: AggregateCall) -> str:
+        return self.expression(Expression(self.script.slice(call.span), call.span, call.tree))
+
+    def text(self, expression: Expression, text: str, span: Span, replacements: Iterable[tuple[Span, str]] = ()) -> str:
+        """The text, which starts where `span` starts, with parts replaced and without the stream's name."""
+        replaced = list(replacements)
+        names = [(name, "") for name in qualifiers_in(expression.tree, self.qualifiers) if not _within(name, replaced)]
+        return replace_spans(text, span.start, [*replaced, *names])
+
+
+def replace_spans(text: str, offset: int, replacements: Iterable[tuple[Span, str]]) -> str:
+    """A text with parts replaced; spans count from the script's start, the text begins at `offset` of it."""
+    for span, new in sorted(replacements, key=lambda pair: pair[0].start, reverse=True):
+        text = text[: span.start - offset] + new + text[span.end - offset :]
+    return text
+
+
+def _within(span: Span, replaced: list[tuple[Span, str]]) -> bool:
+    return any(part.start <= span.start < part.end for part, _ in replaced)
+
+
+def _qualifiers(select: Select) -> frozenset[str]:
+    """What may stand before a column's name and mean the stream: its alias, or its own name if it has none."""
+    source = select.source
+    if not isinstance(source, Reference):
+        return frozenset()
+    return frozenset({(source.alias or source.name).text.lower()})
+
+
+def _refuse_without_window(script: Script, select: Select) -> None:
+    for item in select.items:
+        calls = aggregates_in(item.expression.tree)
+        if calls:
+            raise script.error("an aggregate needs a window", calls[0].span, hint=NEEDS_WINDOW)
+    if select.keys:
+        raise script.error("GROUP BY needs a window", select.keys[0].span, hint=NEEDS_WINDOW)
+    if select.having is not None:
+        raise script.error("HAVING needs a window", select.having.span, hint="write the condition in WHERE")
+    if select.emit == "final":
+        hint = "leave it out: without a window every row goes on at once"
+        raise script.error("EMIT FINAL needs a window", select.span, hint=hint)

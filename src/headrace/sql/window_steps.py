@@ -1,0 +1,144 @@
+"""A SELECT with a window: the window computes the aggregates, HAVING and the SELECT list work on its output.
+
+The output is `_window_start, _window_end`, the keys, then the aggregates under the names that the SELECT list gives
+them. An aggregate without a name, or one that only HAVING uses, gets a name made of its words.
+"""
+
+from __future__ import annotations
+
+import re
+
+from headrace.graph.document import Json
+from headrace.sql.dialect import AggregateCall, aggregates_in, columns_in, is_column, is_star, plain_column
+from headrace.sql.script import Script
+from headrace.sql.steps import Piece, Step, Writer, filter_steps
+from headrace.sql.tree import Expression, Item, Select, Window
+from headrace.sql.values import print_name
+from headrace.sql.windows import WINDOW_BOUNDS
+
+MADE_NAME_CHARACTERS_MAX = 40
+
+# Flink's names for the bounds, which come with TUMBLE(TABLE …).
+_OTHER_BOUNDS = {"window_start": "_window_start", "window_end": "_window_end"}
+
+
+def window_steps(script: Script, select: Select, window: Window) -> list[Step]:
+    """The chain of a SELECT with a window. Raises InvalidSyntax for columns that are neither key nor aggregate."""
+    writer = Writer(script, select)
+    steps = filter_steps(writer, select)
+    output = _Output(writer, select)
+    having = output.condition(select.having) if select.having is not None else None
+    columns = [output.column(item) for item in select.items]
+    steps.append(output.step(window, select))
+    if having is not None:
+        steps.append(Step("having", "filter", {"condition": having.text}, (having,)))
+    if [column.text for column in columns] != output.names:
+        steps.append(Step("select", "select", {"columns": [column.text for column in columns]}, tuple(columns)))
+    return steps
+
+
+class _Output:
+    """What the window puts out: its bounds, the keys, the aggregates of the SELECT list, then those of HAVING."""
+
+    def __init__(self, writer: Writer, select: Select) -> None:
+        self._writer = writer
+        self._keys = [_key(writer, key) for key in select.keys if not _is_bound(key)]
+        self._aggregates: dict[str, Piece] = {}
+        self._names_by_call: dict[str, str] = {}
+        self._names_by_item: dict[Item, str] = {}
+        self._taken = {item.alias.text.lower() for item in select.items if item.alias}
+        self._taken |= {key.text.lower() for key in self._keys}
+        for item in select.items:
+            self._add_item(item)
+
+    @property
+    def names(self) -> list[str]:
+        return [*WINDOW_BOUNDS, *(print_name(key.text) for key in self._keys), *self._aggregates]
+
+    def step(self, window: Window, select: Select) -> Step:
+        config: dict[str, Json] = {"size": window.size}
+        if window.time is not None:
+            config["time"] = window.time
+        if self._keys:
+            config["keys"] = [key.text for key in self._keys]
+        config["aggregates"] = [piece.text for piece in self._aggregates.values()]
+        if select.emit is not None:
+            config["emit"] = select.emit
+        whole = Piece(self._writer.script.slice(window.span), window.span)
+        return Step("window", "tumbling-window", config, (*self._aggregates.values(), *self._keys, whole))
+
+    def column(self, item: Item) -> Piece:
+        """An entry of the SELECT list over the window's output."""
+        if is_star(item.expression.tree):
+            raise self._writer.script.error("* cannot stand with a window: name the columns", item.span)
+        if item in self._names_by_item:
+            return Piece(self._names_by_item[item], item.span)
+        if _is_bound(item.expression) and item.expression.tree.name.lower() in _OTHER_BOUNDS:
+            alias = item.alias.text if item.alias else item.expression.tree.name
+            return Piece(f"{_OTHER_BOUNDS[item.expression.tree.name.lower()]} AS {print_name(alias)}", item.span)
+        self._require_known_columns(item.expression)
+        return Piece(self._writer.text(item.expression, item.text, item.span), item.span)
+
+    def condition(self, having: Expression) -> Piece:
+        """HAVING, with the names of its aggregates in their place."""
+        calls = aggregates_in(having.tree)
+        text = self._writer.expression(having, [(call.span, self._name(call)) for call in calls])
+        self._require_known_columns(having)
+        return Piece(text, having.span)
+
+    def _add_item(self, item: Item) -> None:
+        calls = aggregates_in(item.expression.tree)
+        if not calls:
+            return
+        whole = calls[0] if calls[0].span == item.expression.span else None
+        if item.alias is not None:
+            name = print_name(item.alias.text)
+            text = self._writer.text(item.expression, item.text, item.span)
+            self._aggregates[name] = Piece(text, item.span)
+            if whole is not None:
+                self._names_by_call.setdefault(whole.spelled, name)
+        elif whole is not None:
+            name = self._name(whole)
+        else:
+            hint = f"write {item.text} AS name"
+            raise self._writer.script.error("an aggregate inside an expression needs a name", item.span, hint=hint)
+        self._names_by_item[item] = name
+
+    def _name(self, call: AggregateCall) -> str:
+        """What the result of a call is named in the output; a call that is not there yet is added."""
+        if call.spelled not in self._names_by_call:
+            written = self._writer.call(call)
+            name = self._free_name(written)
+            self._aggregates[name] = Piece(f"{written} AS {name}", call.span)
+            self._names_by_call[call.spelled] = name
+        return self._names_by_call[call.spelled]
+
+    def _free_name(self, written: str) -> str:
+        words = "_".join(re.findall(r"[a-z_]\w*", written.lower()))[:MADE_NAME_CHARACTERS_MAX]
+        name, number = words, 1
+        while name in self._taken:
+            number += 1
+            name = f"{words}_{number}"
+        self._taken.add(name)
+        return print_name(name)
+
+    def _require_known_columns(self, expression: Expression) -> None:
+        """Raises InvalidSyntax for a column that the window does not put out."""
+        inside = [call.span for call in aggregates_in(expression.tree)]
+        known = {name.lower().strip("`") for name in self.names}
+        for name, span in columns_in(expression.tree, self._writer.qualifiers):
+            if name.lower() not in known and not any(part.start <= span.start < part.end for part in inside):
+                message = f"{name} is neither in GROUP BY nor in an aggregate"
+                raise self._writer.script.error(message, span, valid=tuple(self.names))
+
+
+def _key(writer: Writer, key: Expression) -> Piece:
+    name = plain_column(key.tree, writer.qualifiers)
+    if name is None:
+        hint = f"write a CREATE VIEW with {key.text} AS name, and group by the name"
+        raise writer.script.error("only columns can be keys", key.span, hint=hint)
+    return Piece(name, key.span)
+
+
+def _is_bound(expression: Expression) -> bool:
+    return is_column(expression.tree) and expression.tree.name.lower() in (*WINDOW_BOUNDS, *_OTHER_BOUNDS)
