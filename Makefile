@@ -48,7 +48,7 @@ lock: ## make the lock files anew (needs uv)
 	uv pip compile --universal --python-version 3.11 --generate-hashes --no-header -q pyproject.toml --group dev -c requirements/runtime.txt -o requirements/dev.txt
 
 licences: setup ## list the licences of the runtime parts anew
-	@$(BIN)/python tests/licences.py > THIRD_PARTY_LICENSES.md
+	@$(BIN)/python requirements/licences.py > THIRD_PARTY_LICENSES.md
 
 clean: ## remove what setup and tests made
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache dist
