@@ -1,0 +1,42 @@
+"""The durable log: topics, partitions, record batches as Kafka lays them out, and readers beside the broker."""
+
+from headrace.log.aborted import AbortedTransaction
+from headrace.log.batch import BatchHeader, parse_batches, with_producer
+from headrace.log.codec import CODECS, Codec
+from headrace.log.encode import encode_batches
+from headrace.log.partition import Partition
+from headrace.log.reader import PartitionReader
+from headrace.log.records import Records, decode_batch
+from headrace.log.refusal import ErrorCode, LogRefusal
+from headrace.log.results import Appended, Slice, SyncTicket, TimestampOffset
+from headrace.log.storage import OsStorage, Storage
+from headrace.log.store import LogStore, Topic, now_ms
+from headrace.log.topics import TopicConfig
+from headrace.log.watermark import Watermark
+
+__all__ = [
+    "CODECS",
+    "AbortedTransaction",
+    "Appended",
+    "BatchHeader",
+    "Codec",
+    "ErrorCode",
+    "LogRefusal",
+    "LogStore",
+    "OsStorage",
+    "Partition",
+    "PartitionReader",
+    "Records",
+    "Slice",
+    "Storage",
+    "SyncTicket",
+    "TimestampOffset",
+    "Topic",
+    "TopicConfig",
+    "Watermark",
+    "decode_batch",
+    "encode_batches",
+    "now_ms",
+    "parse_batches",
+    "with_producer",
+]

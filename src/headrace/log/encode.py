@@ -1,0 +1,134 @@
+"""Columns into batches: the inverse of `records`, with no Python object per record."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, TypeAlias, cast
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from headrace.errors import InvalidInput
+from headrace.log.batch import TRANSACTIONAL_BIT, pack_batch
+from headrace.log.codec import Codec, codec_number, compress
+
+BATCH_BYTES = 512 << 10
+"""Records of a batch before compression; well below Kafka's default limit for a message."""
+
+RECORD_OVERHEAD_BYTES_MAX = 27
+"""Length 5, attributes 1, time delta 10, offset delta 5, key and value length 5 each, header count 1, less what a
+length of 0 needs anyway."""
+
+Column: TypeAlias = "Sequence[bytes | None] | pa.Array[Any] | pa.ChunkedArray[Any]"
+
+
+def encode_batches(
+    keys: Column | None,
+    values: Column,
+    timestamps_ms: Sequence[int] | NDArray[np.int64],
+    *,
+    codec: Codec = "none",
+    transactional: bool = False,
+    batch_bytes: int = BATCH_BYTES,
+) -> Iterator[bytes]:
+    """Version 2 batches at base offset 0, with no producer set (see `with_producer`), of about `batch_bytes` each.
+
+    A record longer than that has a batch of its own. Raises InvalidInput when the columns differ in length,
+    InvalidConfig for an unknown codec.
+    """
+    number = codec_number(codec)
+    value_column = _binary(values)
+    key_column = pa.nulls(len(value_column), pa.binary()) if keys is None else _binary(keys)
+    times_ms = np.asarray(timestamps_ms, np.int64)
+    if not len(key_column) == len(value_column) == len(times_ms):
+        raise InvalidInput(f"{len(key_column)} keys, {len(value_column)} values and {len(times_ms)} timestamps")
+    attributes = number | (TRANSACTIONAL_BIT if transactional else 0)
+    for rows in _cuts(_lengths(key_column) + _lengths(value_column), batch_bytes):
+        payload = _payload(key_column[rows], value_column[rows], times_ms[rows])
+        yield pack_batch(
+            compress(number, payload),
+            attributes=attributes,
+            record_count=rows.stop - rows.start,
+            base_timestamp_ms=int(times_ms[rows.start]),
+            max_timestamp_ms=int(times_ms[rows].max()),
+        )
+
+
+def _binary(column: Column) -> pa.BinaryArray:
+    """One Arrow array of bytes, whatever the column is."""
+    array: Any = column if isinstance(column, pa.Array | pa.ChunkedArray) else pa.array(column, pa.binary())
+    array = array.combine_chunks() if isinstance(array, pa.ChunkedArray) else array
+    return cast("pa.BinaryArray", array.cast(pa.binary()))
+
+
+def _lengths(column: pa.BinaryArray) -> NDArray[np.int64]:
+    """Bytes of each element; 0 for null."""
+    lengths: Any = pc.binary_length(column).fill_null(0)
+    return np.asarray(lengths.to_numpy(), np.int64)
+
+
+def _cuts(content_bytes: NDArray[np.int64], batch_bytes: int) -> Iterator[slice]:
+    """Runs of rows that fill a batch."""
+    ends = np.cumsum(content_bytes + RECORD_OVERHEAD_BYTES_MAX)
+    start, filled = 0, 0
+    while start < len(ends):
+        stop = max(start + 1, int(np.searchsorted(ends, filled + batch_bytes, "right")))
+        yield slice(start, stop)
+        start, filled = stop, int(ends[stop - 1])
+
+
+def _payload(keys: pa.BinaryArray, values: pa.BinaryArray, times_ms: NDArray[np.int64]) -> memoryview:
+    """The records of one batch, one after the other."""
+    count = len(values)
+    key_lengths, value_lengths = _lengths(keys), _lengths(values)
+    stated = [
+        np.where(_is_null(column), -1, length) for column, length in ((keys, key_lengths), (values, value_lengths))
+    ]
+    time_deltas, offset_deltas = _zigzag(times_ms - times_ms[0]), _zigzag(np.arange(count))
+    key_stated, value_stated = (_zigzag(lengths) for lengths in stated)
+    varints = (time_deltas, offset_deltas, key_stated, value_stated)
+    lengths = 2 + sum(_varint_sizes(column) for column in varints) + key_lengths + value_lengths
+    front = _varint_strings([_zigzag(lengths), np.zeros(count, np.uint64), time_deltas, offset_deltas, key_stated])
+    middle = _varint_strings([value_stated])
+    pieces: tuple[Any, ...] = (front, keys, middle, values, b"\x00", b"")
+    joined: Any = pc.binary_join_element_wise(*pieces, null_handling="replace", null_replacement="")
+    borders = np.frombuffer(joined.buffers()[1], np.int32)
+    return memoryview(joined.buffers()[2])[borders[joined.offset] : borders[joined.offset + count]]
+
+
+def _is_null(column: pa.BinaryArray) -> NDArray[np.bool_]:
+    return column.is_null().to_numpy(zero_copy_only=False)
+
+
+def _zigzag(numbers: NDArray[np.int64]) -> NDArray[np.uint64]:
+    """Signed numbers so that small ones of either sign have few bits."""
+    return ((numbers << 1) ^ (numbers >> 63)).view(np.uint64)
+
+
+def _varint_sizes(numbers: NDArray[np.uint64]) -> NDArray[np.int64]:
+    """How many bytes each number takes, seven bits in each."""
+    sizes = np.ones(len(numbers), np.int64)
+    rest = numbers >> np.uint64(7)
+    while rest.any():
+        sizes += rest > 0
+        rest >>= np.uint64(7)
+    return sizes
+
+
+def _varint_strings(columns: Sequence[NDArray[np.uint64]]) -> pa.BinaryArray:
+    """Row by row, the varints of all columns behind each other."""
+    cells, used = [], []
+    for numbers in columns:
+        sizes = _varint_sizes(numbers)
+        for place in range(int(sizes.max())):
+            more = np.where(sizes > place + 1, 0x80, 0).astype(np.uint8)
+            cells.append((numbers >> np.uint64(7 * place) & np.uint64(0x7F)).astype(np.uint8) | more)
+            used.append(sizes > place)
+    mask = np.stack(used, axis=1)
+    borders = np.zeros(len(mask) + 1, np.int32)
+    np.cumsum(mask.sum(axis=1), out=borders[1:])
+    content = np.stack(cells, axis=1)[mask]
+    buffers = [None, pa.py_buffer(borders.data), pa.py_buffer(content.data)]
+    return cast("pa.BinaryArray", pa.BinaryArray.from_buffers(pa.binary(), len(mask), buffers))

@@ -1,0 +1,350 @@
+"""One partition of a topic: append, make durable, read.
+
+Single-threaded: all methods are called from one thread, except `SyncTicket.run`, which may run in any.
+The way of an append: `append` writes, `begin_sync` takes a ticket, `SyncTicket.run` syncs, `finish_sync` moves the high
+watermark. Only then may the producer be answered; only then can anyone read the records.
+"""
+
+from __future__ import annotations
+
+import errno
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+from headrace.errors import CorruptData, HeadraceError
+from headrace.log.batch import NO_APPEND_TIME_MS, BatchHeader, read_header
+from headrace.log.checkpoint import Checkpoint
+from headrace.log.incoming import Origin, split_incoming
+from headrace.log.ledger import Ledger
+from headrace.log.marker import pack_marker
+from headrace.log.records import decode_batch
+from headrace.log.recovery import recover
+from headrace.log.refusal import ErrorCode, LogRefusal
+from headrace.log.results import Appended, Slice, SyncTicket, TimestampOffset
+from headrace.log.retention import expired_count, is_too_old
+from headrace.log.segment import Segment
+from headrace.log.segments import Segments, Span
+from headrace.log.storage import Buffer, OpenFile, Storage
+from headrace.log.topics import TopicConfig
+from headrace.log.watermark import WATERMARK_FILE, Watermark
+
+CHECKPOINT_BYTES = 128 << 20
+"""Recovery reads about so much of a partition again, at most."""
+
+_DISK_FULL = (errno.ENOSPC, errno.EDQUOT)
+
+
+class Partition:
+    """A partition, open for its one writer."""
+
+    def __init__(
+        self,
+        storage: Storage,
+        directory: Path,
+        *,
+        topic: str,
+        index: int,
+        config: TopicConfig,
+        clock: Callable[[], int],
+    ) -> None:
+        """Recovers what is in the directory. Raises CorruptData when nothing is, OSError when the disk refuses."""
+        self.topic = topic
+        self.index = index
+        self._storage = storage
+        self._directory = directory
+        self._config = config
+        self._clock = clock
+        found = recover(storage, directory, clock())
+        self._segments = Segments(storage, directory, found.sealed, found.active)
+        self._ledger: Ledger = found.ledger
+        self._checkpoint = found.checkpoint
+        self._failure: HeadraceError | None = found.damage
+        self._high_watermark = found.high_watermark
+        self._last_stable_offset = self._ledger.stable_offset(self._high_watermark)
+        self._log_start_offset = max(found.checkpoint.log_start_offset, self._segments.start_offset)
+        self._ticket: SyncTicket | None = None
+        self._sync_offset = self.log_end_offset
+        self._checkpoint_due_bytes = 0 if self._checkpoint.offset < self.log_end_offset else CHECKPOINT_BYTES
+        self._watermark_file = OpenFile.open(storage, directory / WATERMARK_FILE, create=True)
+        self._publish()
+        self._save_checkpoint_if_due()
+
+    @staticmethod
+    def create(storage: Storage, directory: Path) -> None:
+        """Make the directory of a new partition. Its own name lasts once the parent directory is synced."""
+        storage.make_directory(directory)
+        Segment(storage, directory, 0, create=True)
+        storage.fsync_directory(directory)
+
+    @property
+    def name(self) -> str:
+        return f"{self.topic}-{self.index}"
+
+    @property
+    def directory(self) -> Path:
+        return self._directory
+
+    @property
+    def log_start_offset(self) -> int:
+        return self._log_start_offset
+
+    @property
+    def high_watermark(self) -> int:
+        """Everything below is durable."""
+        return self._high_watermark
+
+    @property
+    def last_stable_offset(self) -> int:
+        """Everything below is durable and, if transactional, decided."""
+        return self._last_stable_offset
+
+    @property
+    def log_end_offset(self) -> int:
+        """The offset of the next record."""
+        return self._segments.end_offset
+
+    @property
+    def size_bytes(self) -> int:
+        return self._segments.size_bytes
+
+    @property
+    def failure(self) -> HeadraceError | None:
+        """Why the partition refuses writes; None while it takes them."""
+        return self._failure
+
+    def open_transactions(self) -> Mapping[int, int]:
+        """Producer id to the offset of its open transaction's first record."""
+        return self._ledger.producers.open_transactions()
+
+    def append(self, records: Buffer, *, origin: Origin = "client") -> Appended:
+        """Append batches: all of them or, with an exception, none. They are not durable before `finish_sync`.
+
+        Batches that were appended before, known by their sequence numbers, get the offsets of the first time.
+        The broker's own writes (`origin="internal"`) are not bound by max.message.bytes. Raises LogRefusal.
+        """
+        self._check_writable()
+        now_ms = self._clock()
+        batches = split_incoming(records, self._config, origin, now_ms)
+        admission = self._ledger.admit((batch.header for batch in batches), self.log_end_offset, now_ms)
+        pairs = zip(admission.headers, batches, strict=True)
+        fresh = [(header, batch.content) for header, batch in pairs if header is not None]
+        if fresh:
+            self._write([header for header, _ in fresh], [content for _, content in fresh])
+            self._ledger.accept(admission)
+        return admission.appended
+
+    def append_control(self, producer_id: int, producer_epoch: int, commit: bool) -> Appended:
+        """End a producer's transaction with a marker. Raises LogRefusal; then nothing has ended."""
+        self._check_writable()
+        self._ledger.check_marker(producer_id, producer_epoch)
+        now_ms = self._clock()
+        content = pack_marker(producer_id, producer_epoch, commit=commit, time_ms=now_ms)
+        header = read_header(content)._replace(base_offset=self.log_end_offset)
+        self._write([header], [memoryview(content)])
+        aborted = self._ledger.mark(header, commit=commit, now_ms=now_ms)
+        if aborted is not None:
+            with self._failing_on_error():
+                self._segments.active.add_aborted(
+                    aborted, self._ledger.aborted_since(self._segments.active.base_offset)
+                )
+            self._ledger.adopt_aborted([aborted])
+        return Appended(header.base_offset, header.base_offset, NO_APPEND_TIME_MS)
+
+    def _write(self, headers: Sequence[BatchHeader], contents: Sequence[memoryview]) -> None:
+        size_bytes = sum(header.size_bytes for header in headers)
+        if self._segments.is_full(size_bytes, headers[-1].last_offset, self._config.segment_bytes):
+            self._roll()
+        try:
+            self._segments.write(headers, contents)
+        except OSError as error:
+            raise self._undo_write(error) from error
+        self._checkpoint_due_bytes -= size_bytes
+
+    def _undo_write(self, error: OSError) -> LogRefusal:
+        """A full disk may have room again later; any other failure ends writing."""
+        with self._failing_on_error():
+            self._segments.undo_write()
+        if error.errno not in _DISK_FULL:
+            return self._fail(error)
+        return LogRefusal(ErrorCode.KAFKA_STORAGE_ERROR, f"{self.name}: the disk is full", hint="free some space")
+
+    def _roll(self) -> None:
+        with self._failing_on_error():
+            self._segments.roll()
+        self._checkpoint_due_bytes = 0
+
+    def _check_writable(self) -> None:
+        if self._failure is not None:
+            cause = f"{self.name} takes no writes: {self._failure.message}"
+            raise LogRefusal(ErrorCode.KAFKA_STORAGE_ERROR, cause, hint=self._failure.hint)
+
+    def _fail(self, error: OSError) -> LogRefusal:
+        """No write is taken any more: what the disk holds is known again only after recovery."""
+        hint = "check the disk, then restart the broker"
+        refusal = LogRefusal(ErrorCode.KAFKA_STORAGE_ERROR, f"{self.name}: {error}", hint=hint)
+        self._failure = self._failure or refusal
+        return refusal
+
+    @contextmanager
+    def _failing_on_error(self) -> Iterator[None]:
+        """An OSError inside ends writing and comes out as LogRefusal."""
+        try:
+            yield
+        except OSError as error:
+            raise self._fail(error) from error
+
+    @property
+    def is_dirty(self) -> bool:
+        """Whether `begin_sync` has something to do. While a sync is under way the next one has to wait."""
+        return self._ticket is None and self._failure is None and self._sync_offset < self.log_end_offset
+
+    def begin_sync(self) -> SyncTicket:
+        """Take a ticket for everything appended so far. It has to come back to `finish_sync` or `fail_sync`."""
+        if self._ticket is not None:
+            raise RuntimeError(f"{self.name}: a sync is under way")
+        self._ticket = SyncTicket(self.log_end_offset, self._segments.active.file)
+        self._sync_offset = self.log_end_offset
+        return self._ticket
+
+    def finish_sync(self, ticket: SyncTicket) -> None:
+        """The ticket's sync succeeded: what it covers is readable from now on.
+
+        Raises LogRefusal when the partition failed meanwhile; then nothing that waits for this sync may be acked.
+        """
+        self._ticket = None
+        self._check_writable()
+        self._high_watermark = ticket.end_offset
+        self._last_stable_offset = self._ledger.stable_offset(self._high_watermark)
+        self._publish()
+        self._save_checkpoint_if_due()
+
+    def fail_sync(self, ticket: SyncTicket, error: OSError) -> LogRefusal:
+        """The ticket's sync failed: the partition takes no writes until it is opened anew.
+
+        A second sync of the same file could succeed without the lost bytes, so there is none.
+        """
+        self._ticket = None
+        return self._fail(error)
+
+    def _publish(self) -> None:
+        """Tell co-located readers how far they may read."""
+        watermark = Watermark(
+            self._high_watermark,
+            self._last_stable_offset,
+            self._log_start_offset,
+            self._segments.active.base_offset,
+            self._ledger.aborted_count,
+        )
+        try:
+            self._watermark_file.write([watermark.encode()], 0)
+        except OSError as error:
+            self._fail(error)
+
+    def _save_checkpoint_if_due(self) -> None:
+        if self._checkpoint_due_bytes <= 0 and self._failure is None:
+            self._save_checkpoint()
+
+    def _save_checkpoint(self) -> None:
+        """Sync the active segment with its indexes and write down where recovery may start.
+
+        Never while a ticket is out: of two syncs of one file only one would learn that it failed.
+        """
+        try:
+            self._segments.active.sync()
+            states = self._ledger.producers.states()
+            self._checkpoint = Checkpoint(self.log_end_offset, self._log_start_offset, states)
+            self._checkpoint.save(self._storage, self._directory)
+            self._checkpoint_due_bytes = CHECKPOINT_BYTES
+        except OSError as error:
+            self._fail(error)
+
+    def close(self) -> None:
+        """Make everything durable and write a checkpoint, so that the next start has nothing to read again."""
+        if self._failure is None and self._checkpoint.offset < self.log_end_offset:
+            self._save_checkpoint()
+
+    def read(self, offset: int, max_bytes: int, *, committed: bool, at_least_one: bool = True) -> Slice:
+        """Whole batches from the one that holds `offset` on, of one segment, up to `max_bytes`.
+
+        Only what is below the high watermark, or below the last stable offset when `committed`. With `at_least_one`
+        the first batch is returned even if it is longer. Raises LogRefusal.
+        """
+        end_offset = max(self.log_end_offset, self._high_watermark)
+        if not self._log_start_offset <= offset <= end_offset:
+            bounds = f"{self._log_start_offset} to {end_offset}"
+            raise LogRefusal(ErrorCode.OFFSET_OUT_OF_RANGE, f"{self.name} has no offset {offset}, only {bounds}")
+        limit = self._last_stable_offset if committed else self._high_watermark
+        if offset >= limit:
+            return self._slice(Span(self._segments.active.file, 0, 0), offset, offset)
+        with self._refusing_reads():
+            span = self._segments.span(offset, limit, max_bytes, at_least_one=at_least_one)
+        return self._slice(span, offset, limit if committed else offset)
+
+    def _slice(self, span: Span, start_offset: int, aborted_before: int) -> Slice:
+        return Slice(
+            *span,
+            high_watermark=self._high_watermark,
+            last_stable_offset=self._last_stable_offset,
+            log_start_offset=self._log_start_offset,
+            aborted=self._ledger.aborted_between(start_offset, aborted_before),
+        )
+
+    def offset_for_time(self, timestamp_ms: int) -> TimestampOffset | None:
+        """The first readable record at or after a time; None when all are older. Raises LogRefusal."""
+        with self._refusing_reads():
+            for header, batch in self._segments.since(timestamp_ms, self._high_watermark):
+                if header.is_control or header.last_offset < self._log_start_offset:
+                    continue
+                records = decode_batch(batch)
+                late = (records.timestamps_ms >= timestamp_ms) & (records.offsets >= self._log_start_offset)
+                if late.any():
+                    at = int(late.argmax())
+                    return TimestampOffset(int(records.offsets[at]), int(records.timestamps_ms[at]))
+        return None
+
+    @contextmanager
+    def _refusing_reads(self) -> Iterator[None]:
+        """Damage and disk errors inside refuse the one request; the partition goes on."""
+        try:
+            yield
+        except CorruptData as error:
+            raise LogRefusal(ErrorCode.CORRUPT_MESSAGE, error.message, hint=error.hint) from error
+        except OSError as error:
+            raise LogRefusal(ErrorCode.KAFKA_STORAGE_ERROR, f"{self.name}: {error}") from error
+
+    def delete_records(self, before_offset: int) -> int:
+        """Let the log start at an offset; segments wholly below it are removed. The new start. Raises LogRefusal."""
+        if not 0 <= before_offset <= self._high_watermark:
+            cause = f"{self.name}: records can be deleted up to {self._high_watermark}, not {before_offset}"
+            raise LogRefusal(ErrorCode.OFFSET_OUT_OF_RANGE, cause)
+        if before_offset > self._log_start_offset:
+            with self._failing_on_error():
+                self._checkpoint = replace(self._checkpoint, log_start_offset=before_offset)
+                self._checkpoint.save(self._storage, self._directory)
+                self._log_start_offset = before_offset
+                self._remove(sum(sealed.end_offset <= before_offset for sealed in self._segments.sealed))
+        return self._log_start_offset
+
+    def apply_retention(self) -> None:
+        """Remove segments that retention no longer wants, and forget idle producers. Raises LogRefusal."""
+        now_ms = self._clock()
+        self._ledger.producers.forget_idle(now_ms)
+        if self._config.cleanup_policy != "delete" or isinstance(self._failure, CorruptData):
+            return
+        active, segments = self._segments.active, self._segments
+        if active.size_bytes and self._failure is None and is_too_old(active.max_timestamp_ms, self._config, now_ms):
+            self._roll()
+        with self._failing_on_error():
+            bound = self._last_stable_offset
+            self._remove(expired_count(segments.sealed, segments.size_bytes, self._config, now_ms, bound))
+
+    def _remove(self, count: int) -> None:
+        """Remove the oldest segments; readers learn the new start before the files go."""
+        removed = self._segments.sealed[:count]
+        self._log_start_offset = max([self._log_start_offset, *(segment.end_offset for segment in removed)])
+        self._ledger.forget_below(self._log_start_offset)
+        self._publish()
+        for _ in range(count):
+            self._segments.remove_first()

@@ -1,0 +1,243 @@
+"""Records out of batches, as columns.
+
+A record starts with its length, so the starts must be walked one after the other; that loop is plain Python and does
+nothing else. All other fields are then read for all records at once, and keys and values are gathered by Arrow.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple, cast
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from headrace.errors import CorruptData
+from headrace.log.batch import HEADER_BYTES, BatchHeader, crc_matches, is_plausible, read_header
+from headrace.log.codec import decompress
+from headrace.log.refusal import LogRefusal
+from headrace.log.storage import Buffer
+
+Header = tuple[str, bytes | None]
+Integers = NDArray[np.int64]
+
+_MORE = 0x80
+_VARINT_BYTES_MAX = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Records:
+    """Rows of a partition in the order of their offsets. `headers` only if they were asked for."""
+
+    offsets: Integers
+    timestamps_ms: Integers
+    keys: pa.BinaryArray
+    values: pa.BinaryArray
+    headers: list[list[Header]] | None = None
+
+    def __len__(self) -> int:
+        return len(self.offsets)
+
+
+class Payload(NamedTuple):
+    """Where one batch's records, uncompressed, are in a buffer that many batches share."""
+
+    header: BatchHeader
+    start: int
+    end: int
+
+
+class _Columns(NamedTuple):
+    """Positions of the records' fields in the shared buffer."""
+
+    time_deltas_ms: Integers
+    offset_deltas: Integers
+    key_starts: Integers
+    key_lengths: Integers
+    value_starts: Integers
+    value_lengths: Integers
+
+
+def decode_batch(batch: Buffer, *, headers: bool = False) -> Records:
+    """The records of one batch. Raises CorruptData when it does not match its checksum or its own lengths."""
+    if len(batch) < HEADER_BYTES:
+        raise CorruptData(f"{len(batch)} bytes are too few for a record batch")
+    header = read_header(batch)
+    if not is_plausible(header) or header.size_bytes > len(batch) or not crc_matches(header, batch):
+        raise CorruptData(f"the batch at offset {header.base_offset} fails its checksum")
+    try:
+        data = decompress(header.codec_number, memoryview(batch)[HEADER_BYTES : header.size_bytes])
+    except LogRefusal as refusal:
+        raise CorruptData(f"the batch at offset {header.base_offset}: {refusal.message}") from refusal
+    return decode_payloads(data, [Payload(header, 0, len(data))], headers=headers)
+
+
+def decode_payloads(
+    data: Buffer,
+    payloads: Sequence[Payload],
+    *,
+    start_offset: int = 0,
+    end_offset: int | None = None,
+    headers: bool = False,
+) -> Records:
+    """The records of several batches with offsets in [start_offset, end_offset). Raises CorruptData."""
+    try:
+        starts, ends = _walk(data, payloads)
+        columns = _columns(np.frombuffer(data, np.uint8), starts, ends)
+    except IndexError:
+        raise _malformed(payloads[0].header) from None
+    if columns is None:
+        raise _malformed(payloads[0].header)
+    offsets, timestamps_ms = _positions(payloads, columns)
+    rows = _rows_between(offsets, start_offset, end_offset)
+    buffer = pa.py_buffer(data)
+    value_ends = columns.value_starts + np.maximum(columns.value_lengths, 0)
+    return Records(
+        offsets[rows],
+        timestamps_ms[rows],
+        _gather(buffer, columns.key_starts[rows], columns.key_lengths[rows]),
+        _gather(buffer, columns.value_starts[rows], columns.value_lengths[rows]),
+        [_headers(data, int(at)) for at in value_ends[rows]] if headers else None,
+    )
+
+
+def _malformed(header: BatchHeader) -> CorruptData:
+    return CorruptData(f"the records of the batch at offset {header.base_offset}, or after it, are malformed")
+
+
+def _walk(data: Buffer, payloads: Sequence[Payload]) -> tuple[Integers, Integers]:
+    """Where each record starts and ends. Raises CorruptData, or IndexError when a length leads out of the buffer."""
+    starts: list[int] = []
+    add = starts.append
+    for header, start, end in payloads:
+        position = start
+        if header.record_count > end - position:
+            raise _malformed(header)
+        for _ in range(header.record_count):
+            add(position)
+            low = data[position]
+            if low < _MORE:
+                position += (low >> 1) + 1
+            elif (high := data[position + 1]) < _MORE:
+                position += (low & 0x7F | high << 7) // 2 + 2
+            else:
+                position = _after_long_record(data, position)
+        if position != end:
+            raise _malformed(header)
+    counts = np.array([payload.header.record_count for payload in payloads])
+    starts_array = np.array(starts, np.int64)
+    ends = np.empty_like(starts_array)
+    ends[:-1] = starts_array[1:]
+    filled = counts > 0
+    ends[np.cumsum(counts)[filled] - 1] = np.array([payload.end for payload in payloads])[filled]
+    return starts_array, ends
+
+
+def _after_long_record(data: Buffer, position: int) -> int:
+    length, shift = 0, 0
+    while True:
+        byte = data[position]
+        position += 1
+        length |= (byte & 0x7F) << shift
+        shift += 7
+        if byte < _MORE:
+            return position + (length >> 1)
+
+
+def _varints(data: NDArray[np.uint8], at: Integers) -> tuple[Integers, Integers]:
+    """Zigzag numbers at many positions, and the positions behind them. Raises IndexError outside the buffer."""
+    byte = data[at]
+    value = (byte & 0x7F).astype(np.uint64)
+    behind = at + 1
+    pending = np.flatnonzero(byte >= _MORE)
+    for shift in range(7, 7 * _VARINT_BYTES_MAX, 7):
+        if not pending.size:
+            break
+        byte = data[behind[pending]]
+        value[pending] |= (byte & 0x7F).astype(np.uint64) << np.uint64(shift)
+        behind[pending] += 1
+        pending = pending[byte >= _MORE]
+    if pending.size:
+        raise IndexError
+    signed = (value >> np.uint64(1)).view(np.int64) ^ -(value & np.uint64(1)).view(np.int64)
+    return signed, behind
+
+
+def _columns(data: NDArray[np.uint8], starts: Integers, ends: Integers) -> _Columns | None:
+    """The fields of all records; None when one does not fit between its start and its end."""
+    lengths, at = _varints(data, starts)
+    if (lengths != ends - at).any():
+        return None
+    time_deltas_ms, at = _varints(data, at + 1)
+    offset_deltas, at = _varints(data, at)
+    key_lengths, key_starts = _varints(data, at)
+    if ((key_lengths < -1) | (key_lengths > ends - key_starts)).any():
+        return None
+    value_lengths, value_starts = _varints(data, key_starts + np.maximum(key_lengths, 0))
+    if ((value_lengths < -1) | (value_lengths > ends - value_starts)).any():
+        return None
+    return _Columns(time_deltas_ms, offset_deltas, key_starts, key_lengths, value_starts, value_lengths)
+
+
+def _positions(payloads: Sequence[Payload], columns: _Columns) -> tuple[Integers, Integers]:
+    """Offsets and timestamps."""
+    headers = [payload.header for payload in payloads]
+    counts = np.array([header.record_count for header in headers])
+    offsets = np.repeat(np.array([header.base_offset for header in headers], np.int64), counts) + columns.offset_deltas
+    times_ms = np.repeat(np.array([header.base_timestamp_ms for header in headers], np.int64), counts)
+    times_ms += columns.time_deltas_ms
+    if any(header.uses_append_time for header in headers):
+        stamped = np.repeat(np.array([header.uses_append_time for header in headers]), counts)
+        append_ms = np.repeat(np.array([header.max_timestamp_ms for header in headers], np.int64), counts)
+        times_ms = np.where(stamped, append_ms, times_ms)
+    return offsets, times_ms
+
+
+def _rows_between(offsets: Integers, start_offset: int, end_offset: int | None) -> slice | NDArray[np.bool_]:
+    wanted = offsets >= start_offset
+    if end_offset is not None:
+        wanted &= offsets < end_offset
+    return slice(None) if wanted.all() else wanted
+
+
+def _gather(buffer: pa.Buffer, starts: Integers, lengths: Integers) -> pa.BinaryArray:
+    """Pieces of a buffer as one Arrow column; length -1 is null.
+
+    The pieces and the gaps between them form an array over the buffer as it is; Arrow takes every second element.
+    """
+    count, missing = len(starts), lengths < 0
+    if missing.all():
+        return pa.nulls(count, pa.binary())
+    borders = np.empty(2 * count + 1, np.int32)
+    borders[0:-1:2] = starts
+    borders[1::2] = starts + np.maximum(lengths, 0)
+    borders[-1] = borders[-2]
+    pieces = pa.BinaryArray.from_buffers(pa.binary(), 2 * count, [None, pa.py_buffer(borders.data), buffer])
+    values: pa.Int64Array = pa.array(np.arange(0, 2 * count, 2), pa.int64(), mask=missing)
+    return cast("pa.BinaryArray", pieces.take(values))
+
+
+def _headers(data: Buffer, at: int) -> list[Header]:
+    """A record's headers. Raises IndexError when they lead out of the buffer."""
+    count, at = _varint(data, at)
+    headers: list[Header] = []
+    for _ in range(count):
+        key_length, at = _varint(data, at)
+        key = bytes(data[at : at + key_length]).decode(errors="replace")
+        value_length, at = _varint(data, at + key_length)
+        headers.append((key, bytes(data[at : at + value_length]) if value_length >= 0 else None))
+        at += max(value_length, 0)
+    return headers
+
+
+def _varint(data: Buffer, at: int) -> tuple[int, int]:
+    value, shift = 0, 0
+    while True:
+        byte = data[at]
+        at += 1
+        value |= (byte & 0x7F) << shift
+        shift += 7
+        if byte < _MORE:
+            return (value >> 1) ^ -(value & 1), at

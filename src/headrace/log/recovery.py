@@ -1,0 +1,153 @@
+"""Opening a partition after a clean stop, a crash or a power loss: one way for all three.
+
+What was acked stays. Recovery starts at the checkpoint and reads the log from there to its end. The recovery point is
+the highest offset known to have been durable: that of the checkpoint, of the watermark file, and the start of the
+active segment. Bytes at or above it that are no whole batch were never acked and are cut off. Anything wrong below it
+is damage: it is reported, and nothing is cut.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from itertools import pairwise
+from pathlib import Path
+
+from headrace.errors import CorruptData
+from headrace.log.checkpoint import Checkpoint, load_checkpoint
+from headrace.log.ledger import Ledger
+from headrace.log.marker import is_commit
+from headrace.log.retention import SealedSegment
+from headrace.log.segment import LOG_SUFFIX, SEGMENT_SUFFIXES, Located, Segment, segment_bases
+from headrace.log.storage import Storage, read_whole
+from headrace.log.watermark import WATERMARK_FILE, Watermark
+
+REWRITE_BYTES = 1 << 20
+
+
+@dataclass(slots=True)
+class Recovered:
+    """A partition as it was found. With `damage` it may be read but not written."""
+
+    active: Segment
+    sealed: list[SealedSegment]
+    ledger: Ledger
+    checkpoint: Checkpoint
+    high_watermark: int
+    damage: CorruptData | None = None
+
+
+@dataclass(slots=True)
+class _Recovery:
+    """The steps of one partition's recovery, and what they found."""
+
+    storage: Storage
+    directory: Path
+    now_ms: int
+    ledger: Ledger = field(default_factory=Ledger)
+    damage: CorruptData | None = None
+
+    def report(self, message: str) -> None:
+        """Keep the first damage found."""
+        hint = "restore the file from a backup, or delete the topic"
+        self.damage = self.damage or CorruptData(f"{self.directory.name}: {message}", hint=hint)
+
+    def run(self, bases: list[int]) -> Recovered:
+        checkpoint = load_checkpoint(self.storage, self.directory) or Checkpoint(bases[0], bases[0], ())
+        active = Segment(self.storage, self.directory, bases[-1])
+        recovery_point = max(checkpoint.offset, active.base_offset, self._recorded_watermark())
+        self.ledger = Ledger(checkpoint.producers)
+        sealed = [self._sealed(base, end, checkpoint.offset) for base, end in pairwise(bases)]
+        self._replay_active(active, checkpoint.offset, recovery_point)
+        if self.damage is None:
+            self._settle_tail(active, recovery_point)
+        high_watermark = active.end_offset if self.damage is None else recovery_point
+        return Recovered(active, sealed, self.ledger, checkpoint, high_watermark, self.damage)
+
+    def _recorded_watermark(self) -> int:
+        watermark = Watermark.decode(read_whole(self.storage, self.directory / WATERMARK_FILE) or b"")
+        return watermark.high_watermark if watermark else 0
+
+    def _sealed(self, base_offset: int, next_base_offset: int, from_offset: int) -> SealedSegment:
+        """A sealed segment was synced before the next began: it must be whole. Its new batches go to the ledger."""
+        segment = Segment(self.storage, self.directory, base_offset)
+        segment.load()
+        if segment.end_offset != next_base_offset:
+            self.report(f"{segment.file.path.name} ends at offset {segment.end_offset}, not at {next_base_offset}")
+        self._adopt_aborted(segment, segment.end_offset)
+        try:
+            for located in segment.walk(segment.locate(from_offset), segment.size_bytes):
+                self._replay(segment, located, is_active=False)
+        except CorruptData as error:
+            self.report(error.message)
+        return SealedSegment.of(segment)
+
+    def _replay_active(self, active: Segment, from_offset: int, recovery_point: int) -> None:
+        """Read the active segment from the checkpoint on, as far as batches follow each other without a flaw."""
+        active.load(before_offset=max(from_offset, active.base_offset))
+        active.cut_aborted(self._adopt_aborted(active, active.end_offset))
+        for located in active.scan(active.size_bytes, active.file.size()):
+            if located.header.base_offset != active.end_offset:
+                break
+            if not active.is_intact(located):
+                if active.end_offset >= recovery_point:
+                    break
+                self.report(f"{active.file.path.name}: the batch at offset {active.end_offset} fails its checksum")
+            active.note(located.header)
+            self._replay(active, located, is_active=True)
+        if active.end_offset < recovery_point:
+            self.report(f"{active.file.path.name} ends at offset {active.end_offset}, {recovery_point} was durable")
+
+    def _adopt_aborted(self, segment: Segment, before_offset: int) -> int:
+        """Take over the aborted transactions that a segment's index lists; how many they are."""
+        try:
+            entries = [entry for entry in segment.aborted() if entry.last_offset < before_offset]
+        except CorruptData as error:
+            self.report(error.message)
+            return 0
+        self.ledger.adopt_aborted(entries)
+        return len(entries)
+
+    def _replay(self, segment: Segment, located: Located, *, is_active: bool) -> None:
+        """Pass a batch through the ledger, as appending it did. A sealed segment's index knows its aborts already."""
+        header = located.header
+        if header.is_control:
+            commit = is_commit(segment.file.read(header.size_bytes, located.position))
+            entry = self.ledger.mark(header, commit=commit, now_ms=self.now_ms)
+            if entry is not None and is_active:
+                segment.add_aborted(entry, self.ledger.aborted_since(segment.base_offset))
+                self.ledger.adopt_aborted([entry])
+        else:
+            self.ledger.replay(header, self.now_ms)
+
+    def _settle_tail(self, active: Segment, recovery_point: int) -> None:
+        """Cut off what is no whole batch; write the rest of the unacked tail once more and sync it.
+
+        After a failed sync the kernel may hold bytes as clean that never reached the disk: only a new write counts.
+        """
+        if active.file.size() > active.size_bytes:
+            active.file.truncate(active.size_bytes)
+        for position in range(active.locate(recovery_point), active.size_bytes, REWRITE_BYTES):
+            length = min(REWRITE_BYTES, active.size_bytes - position)
+            active.file.write([active.file.read(length, position)], position)
+        active.file.sync()
+
+
+def recover(storage: Storage, directory: Path, now_ms: int) -> Recovered:
+    """Bring a partition back. Raises CorruptData when no segment is there at all, OSError when the disk refuses."""
+    names = storage.list_directory(directory)
+    bases = segment_bases(names)
+    if not bases:
+        raise CorruptData(
+            f"{directory.name}: the partition has no segment file", hint="restore the directory from a backup"
+        )
+    _sweep(storage, directory, names)
+    return _Recovery(storage, directory, now_ms).run(bases)
+
+
+def _sweep(storage: Storage, directory: Path, names: list[str]) -> None:
+    """Remove what an interrupted removal or replacement left: indexes without a log, temporary files."""
+    stems = {name.removesuffix(LOG_SUFFIX) for name in names if name.endswith(LOG_SUFFIX)}
+    for name in names:
+        path = Path(name)
+        if path.suffix == ".tmp" or (path.suffix in SEGMENT_SUFFIXES and path.stem not in stems):
+            storage.unlink(directory / name)

@@ -1,0 +1,65 @@
+"""What a partition answers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from headrace.log.aborted import AbortedTransaction
+from headrace.log.storage import OpenFile
+
+
+@dataclass(frozen=True, slots=True)
+class Appended:
+    """Where records went. The time is -1 unless the topic stamps records when they are appended."""
+
+    base_offset: int
+    last_offset: int
+    append_time_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class SyncTicket:
+    """One sync of a partition under way."""
+
+    end_offset: int
+    file: OpenFile
+
+    @property
+    def file_descriptors(self) -> tuple[int, ...]:
+        return (self.file.descriptor,)
+
+    def run(self) -> None:
+        """Make everything below `end_offset` durable; blocks, in any thread.
+
+        Raises OSError; the ticket then goes to `Partition.fail_sync` instead of `finish_sync`.
+        """
+        self.file.sync()
+
+
+@dataclass(frozen=True, slots=True)
+class Slice:
+    """Whole batches, still in their file. The descriptor stays valid as long as the slice is held."""
+
+    file: OpenFile
+    position: int
+    length: int
+    high_watermark: int
+    last_stable_offset: int
+    log_start_offset: int
+    aborted: tuple[AbortedTransaction, ...]
+
+    @property
+    def file_descriptor(self) -> int:
+        return self.file.descriptor
+
+    def content(self) -> bytes:
+        """The bytes, read into memory. Raises OSError."""
+        return self.file.read(self.length, self.position)
+
+
+@dataclass(frozen=True, slots=True)
+class TimestampOffset:
+    """A record's offset and time."""
+
+    offset: int
+    timestamp_ms: int

@@ -1,0 +1,137 @@
+"""The segments of a partition as one run of batches: all but the last sealed, the last one active."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections import OrderedDict
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from headrace.errors import CorruptData
+from headrace.log.batch import PREFIX, BatchHeader
+from headrace.log.retention import SealedSegment
+from headrace.log.segment import SEGMENT_SUFFIXES, Segment, segment_path
+from headrace.log.storage import Buffer, OpenFile, Storage
+
+OPEN_SEALED_MAX = 4
+"""Sealed segments per partition that stay open, with their indexes, between two reads."""
+
+LEADER_EPOCH = 0
+_RELATIVE_OFFSET_MAX = (1 << 32) - 1
+
+
+class Span(NamedTuple):
+    """Bytes of one segment file."""
+
+    file: OpenFile
+    position: int
+    length: int
+
+
+class Segments:
+    """Finds and extends a partition's segments. Every method may raise OSError; nothing here is durable by itself."""
+
+    def __init__(self, storage: Storage, directory: Path, sealed: Iterable[SealedSegment], active: Segment) -> None:
+        self._storage = storage
+        self._directory = directory
+        self._sealed = list(sealed)
+        self._opened: OrderedDict[int, Segment] = OrderedDict()
+        self.active = active
+
+    @property
+    def sealed(self) -> tuple[SealedSegment, ...]:
+        return tuple(self._sealed)
+
+    @property
+    def start_offset(self) -> int:
+        return self._sealed[0].base_offset if self._sealed else self.active.base_offset
+
+    @property
+    def end_offset(self) -> int:
+        return self.active.end_offset
+
+    @property
+    def size_bytes(self) -> int:
+        return self.active.size_bytes + sum(segment.size_bytes for segment in self._sealed)
+
+    def write(self, headers: Sequence[BatchHeader], contents: Sequence[memoryview]) -> None:
+        """Append batches with the offsets that their headers have. After an OSError call `undo_write`."""
+        buffers: list[Buffer] = []
+        for header, content in zip(headers, contents, strict=True):
+            buffers += [PREFIX.pack(header.base_offset, header.length, LEADER_EPOCH), content[PREFIX.size :]]
+        self.active.file.write(buffers, self.active.size_bytes)
+        for header in headers:
+            self.active.note(header)
+
+    def undo_write(self) -> None:
+        """Leave no half batch behind a write that failed."""
+        self.active.file.truncate(self.active.size_bytes)
+
+    def is_full(self, more_bytes: int, last_offset: int, segment_bytes: int) -> bool:
+        """Whether the next write wants a new segment. A first batch always fits."""
+        too_large = self.active.size_bytes + more_bytes > segment_bytes
+        too_far = last_offset - self.active.base_offset > _RELATIVE_OFFSET_MAX
+        return self.active.size_bytes > 0 and (too_large or too_far)
+
+    def roll(self) -> None:
+        """Seal the active segment, made durable first, and begin the next."""
+        self.active.sync()
+        begun = Segment(self._storage, self._directory, self.end_offset, create=True)
+        self._storage.fsync_directory(self._directory)
+        self._sealed.append(SealedSegment.of(self.active))
+        self.active = begun
+
+    def span(self, offset: int, limit_offset: int, max_bytes: int, *, at_least_one: bool) -> Span:
+        """Whole batches of one segment from the one that holds `offset` on. Raises CorruptData."""
+        segment = self._holding(offset)
+        start, end = segment.locate(offset), segment.locate(limit_offset)
+        if start == end:
+            raise CorruptData(f"{self._directory.name}: offset {offset} is in a damaged part of the log")
+        if start + max_bytes < end:
+            end = segment.boundary(start, start + max_bytes)
+        if start == end and at_least_one:
+            end = start + next(segment.scan(start, segment.size_bytes)).header.size_bytes
+        return Span(segment.file, start, end - start)
+
+    def since(self, timestamp_ms: int, limit_offset: int) -> Iterator[tuple[BatchHeader, bytes]]:
+        """Batches below an offset that say they hold a record at or after the time. Raises CorruptData."""
+        for sealed in self.sealed:
+            if sealed.max_timestamp_ms >= timestamp_ms:
+                yield from _since(self._open(sealed), timestamp_ms, limit_offset)
+        yield from _since(self.active, timestamp_ms, limit_offset)
+
+    def remove_first(self) -> None:
+        """Remove the oldest sealed segment. Durable afterwards, so that an older one cannot come back alone."""
+        base_offset = self._sealed[0].base_offset
+        names = self._storage.list_directory(self._directory)
+        for suffix in SEGMENT_SUFFIXES:
+            path = segment_path(self._directory, base_offset, suffix)
+            if path.name in names:
+                self._storage.unlink(path)
+        self._storage.fsync_directory(self._directory)
+        self._opened.pop(base_offset, None)
+        del self._sealed[0]
+
+    def _holding(self, offset: int) -> Segment:
+        at = bisect_right(self._sealed, offset, key=lambda sealed: sealed.base_offset) - 1
+        if offset >= self.active.base_offset or at < 0:
+            return self.active
+        return self._open(self._sealed[at])
+
+    def _open(self, sealed: SealedSegment) -> Segment:
+        """The segment's files. The one used longest ago is closed when too many are open."""
+        segment = self._opened.pop(sealed.base_offset, None)
+        if segment is None:
+            segment = Segment(self._storage, self._directory, sealed.base_offset)
+            segment.size_bytes, segment.end_offset = sealed.size_bytes, sealed.end_offset
+        self._opened[sealed.base_offset] = segment
+        if len(self._opened) > OPEN_SEALED_MAX:
+            self._opened.popitem(last=False)
+        return segment
+
+
+def _since(segment: Segment, timestamp_ms: int, limit_offset: int) -> Iterator[tuple[BatchHeader, bytes]]:
+    for located in segment.walk(segment.index.position_before_time(timestamp_ms), segment.locate(limit_offset)):
+        if located.header.max_timestamp_ms >= timestamp_ms:
+            yield located.header, segment.file.read(located.header.size_bytes, located.position)

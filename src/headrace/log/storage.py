@@ -1,0 +1,180 @@
+"""The one door between the log and the disk.
+
+Everything that the log makes durable passes through `Storage`, so that a test can put a disk behind it that is
+full, failing, or forgets at a power loss whatever was not synced (`headrace.log.testing`).
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Protocol
+
+IO_VECTOR_MAX = 1024
+"""Buffers that Linux takes in one pwritev."""
+
+Buffer = bytes | bytearray | memoryview
+
+
+class Storage(Protocol):
+    """What the log asks of a disk. Every method raises OSError when the disk refuses."""
+
+    def open(self, path: Path, *, create: bool = False) -> int:
+        """Open for reading and writing; with `create` also a new file, whose name lasts after `fsync_directory`."""
+        ...
+
+    def close(self, descriptor: int) -> None: ...
+
+    def size(self, descriptor: int) -> int: ...
+
+    def pread(self, descriptor: int, length: int, position: int) -> bytes:
+        """Up to `length` bytes; fewer only at the end of the file."""
+        ...
+
+    def pwritev(self, descriptor: int, buffers: Sequence[Buffer], position: int) -> None:
+        """Write all buffers one after the other. After an error any part of them may have been written."""
+        ...
+
+    def truncate(self, descriptor: int, size: int) -> None: ...
+
+    def fdatasync(self, descriptor: int) -> None:
+        """Afterwards everything written to the file so far, and its size, survives power loss. Safe in any thread."""
+        ...
+
+    def fsync_directory(self, path: Path) -> None:
+        """Afterwards names created, renamed and removed in the directory survive power loss."""
+        ...
+
+    def rename(self, source: Path, target: Path) -> None:
+        """Replace `target` in one step."""
+        ...
+
+    def unlink(self, path: Path) -> None: ...
+
+    def make_directory(self, path: Path) -> None:
+        """Create the directory unless it is there."""
+        ...
+
+    def remove_directory(self, path: Path) -> None: ...
+
+    def list_directory(self, path: Path) -> list[str]:
+        """Names in the directory, sorted; none when there is no such directory."""
+        ...
+
+
+class OsStorage:
+    """The operating system's files."""
+
+    def open(self, path: Path, *, create: bool = False) -> int:
+        return os.open(path, os.O_RDWR | os.O_CLOEXEC | (os.O_CREAT if create else 0), 0o644)
+
+    def close(self, descriptor: int) -> None:
+        os.close(descriptor)
+
+    def size(self, descriptor: int) -> int:
+        return os.fstat(descriptor).st_size
+
+    def pread(self, descriptor: int, length: int, position: int) -> bytes:
+        return os.pread(descriptor, length, position)
+
+    def pwritev(self, descriptor: int, buffers: Sequence[Buffer], position: int) -> None:
+        pending: list[Buffer] = list(buffers)
+        while pending:
+            written = os.pwritev(descriptor, pending[:IO_VECTOR_MAX], position)
+            position += written
+            pending = _after(pending, written)
+
+    def truncate(self, descriptor: int, size: int) -> None:
+        os.ftruncate(descriptor, size)
+
+    def fdatasync(self, descriptor: int) -> None:
+        os.fdatasync(descriptor)
+
+    def fsync_directory(self, path: Path) -> None:
+        descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+    def rename(self, source: Path, target: Path) -> None:
+        os.replace(source, target)
+
+    def unlink(self, path: Path) -> None:
+        os.unlink(path)
+
+    def make_directory(self, path: Path) -> None:
+        os.makedirs(path, exist_ok=True)
+
+    def remove_directory(self, path: Path) -> None:
+        os.rmdir(path)
+
+    def list_directory(self, path: Path) -> list[str]:
+        return sorted(os.listdir(path)) if path.is_dir() else []
+
+
+def _after(buffers: list[Buffer], written_bytes: int) -> list[Buffer]:
+    """What is left of the buffers once their first bytes are written."""
+    for index, buffer in enumerate(buffers):
+        if written_bytes < len(buffer):
+            return [memoryview(buffer)[written_bytes:], *buffers[index + 1 :]]
+        written_bytes -= len(buffer)
+    return []
+
+
+class OpenFile:
+    """An open file. Its descriptor is closed when nobody refers to it any more.
+
+    So a slice that is being sent, or a sync in another thread, keeps the descriptor valid even when retention
+    removes the segment meanwhile.
+    """
+
+    __slots__ = ("_storage", "descriptor", "path")
+
+    def __init__(self, storage: Storage, path: Path, descriptor: int) -> None:
+        self._storage = storage
+        self.path = path
+        self.descriptor = descriptor
+
+    @classmethod
+    def open(cls, storage: Storage, path: Path, *, create: bool = False) -> OpenFile:
+        return cls(storage, path, storage.open(path, create=create))
+
+    def __del__(self) -> None:
+        self._storage.close(self.descriptor)
+
+    def size(self) -> int:
+        return self._storage.size(self.descriptor)
+
+    def read(self, length: int, position: int) -> bytes:
+        return self._storage.pread(self.descriptor, length, position)
+
+    def write(self, buffers: Sequence[Buffer], position: int) -> None:
+        self._storage.pwritev(self.descriptor, buffers, position)
+
+    def truncate(self, size: int) -> None:
+        self._storage.truncate(self.descriptor, size)
+
+    def sync(self) -> None:
+        self._storage.fdatasync(self.descriptor)
+
+
+def read_whole(storage: Storage, path: Path) -> bytes | None:
+    """The file's bytes, or None when there is no such file."""
+    try:
+        file = OpenFile.open(storage, path)
+    except FileNotFoundError:
+        return None
+    return file.read(file.size(), 0)
+
+
+def replace_atomically(storage: Storage, path: Path, content: bytes) -> None:
+    """Write a small file so that, whatever happens, the old or the new content is there. Durable afterwards."""
+    temporary = path.with_name(path.name + ".tmp")
+    file = OpenFile.open(storage, temporary, create=True)
+    file.truncate(0)
+    file.write([content], 0)
+    file.sync()
+    storage.rename(temporary, path)
+    storage.fsync_directory(path.parent)

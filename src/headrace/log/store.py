@@ -1,0 +1,216 @@
+"""All topics of a data directory, owned by one process."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import MappingProxyType
+from typing import Self
+from uuid import UUID, uuid4
+
+from headrace.errors import Conflict, InvalidInput, NotFound, did_you_mean
+from headrace.log.directory import DirectoryLock, check_format
+from headrace.log.partition import Partition
+from headrace.log.refusal import LogRefusal
+from headrace.log.segment import LOG_SUFFIX, segment_bases, segment_path
+from headrace.log.storage import OpenFile, OsStorage, Storage
+from headrace.log.topics import PARTITIONS_MAX, TopicConfig, TopicMetadata, check_topic_name
+
+TOPICS_DIRECTORY = "topics"
+
+
+def now_ms() -> int:
+    return time.time_ns() // 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Topic:
+    """A topic and its partitions, in the order of their numbers."""
+
+    name: str
+    topic_id: UUID
+    config: TopicConfig
+    partitions: tuple[Partition, ...]
+
+
+class LogStore:
+    """The log of one data directory. Single-threaded, like its partitions. Open it with `LogStore.open`."""
+
+    def __init__(
+        self,
+        directory: Path,
+        storage: Storage,
+        clock: Callable[[], int],
+        new_id: Callable[[], UUID],
+        lock: DirectoryLock,
+    ) -> None:
+        self.directory = directory
+        self._storage = storage
+        self._clock = clock
+        self._new_id = new_id
+        self._lock = lock
+        self._topics: dict[str, Topic] = {}
+
+    @classmethod
+    def open(
+        cls,
+        directory: Path,
+        *,
+        storage: Storage | None = None,
+        clock: Callable[[], int] = now_ms,
+        new_id: Callable[[], UUID] = uuid4,
+    ) -> LogStore:
+        """Lock the directory, check its format, recover every partition.
+
+        Damaged partitions come up read-only, see `Partition.failure`. Raises Conflict when another process has the
+        directory or its format is newer, CorruptData when a topic's files are missing, OSError.
+        """
+        storage = storage or OsStorage()
+        storage.make_directory(directory)
+        lock = DirectoryLock(directory)
+        try:
+            check_format(storage, directory)
+            store = cls(directory, storage, clock, new_id, lock)
+            store._load_topics()
+        except BaseException:
+            lock.release()
+            raise
+        return store
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    @property
+    def topics(self) -> Mapping[str, Topic]:
+        return MappingProxyType(self._topics)
+
+    def partition(self, topic: str, index: int) -> Partition:
+        """Raises NotFound."""
+        found = self._topic(topic)
+        if not 0 <= index < len(found.partitions):
+            raise NotFound(f"topic {topic!r} has partitions 0 to {len(found.partitions) - 1}, not {index}")
+        return found.partitions[index]
+
+    def create_topic(self, name: str, partition_count: int, config: Mapping[str, str]) -> Topic:
+        """Durable afterwards. Raises Conflict when it exists, InvalidInput and InvalidConfig for bad arguments."""
+        check_topic_name(name)
+        if name in self._topics:
+            raise Conflict(f"topic {name!r} exists already")
+        if not 1 <= partition_count <= PARTITIONS_MAX:
+            raise InvalidInput(f"{partition_count} partitions", valid=[f"1 to {PARTITIONS_MAX}"])
+        metadata = TopicMetadata(name, self._new_id(), partition_count, TopicConfig.from_names(config))
+        for index in range(partition_count):
+            self._create_partition(self._partition_directory(name, index))
+        self._storage.fsync_directory(self.directory)
+        metadata.save(self._storage, self._topics_directory)
+        return self._open_topic(metadata)
+
+    def delete_topic(self, name: str) -> None:
+        """The topic and its records are gone afterwards, for good. Raises NotFound."""
+        topic = self._topic(name)
+        metadata = TopicMetadata(name, topic.topic_id, len(topic.partitions), topic.config, deleted=True)
+        metadata.save(self._storage, self._topics_directory)
+        del self._topics[name]
+        self._remove_topic(metadata)
+
+    def dirty(self) -> tuple[Partition, ...]:
+        """Partitions with something to sync and no sync under way."""
+        return tuple(partition for partition in self._partitions() if partition.is_dirty)
+
+    def sync(self) -> None:
+        """Make everything appended durable; blocks. A partition whose disk fails says so in `failure`."""
+        for partition in self.dirty():
+            ticket = partition.begin_sync()
+            try:
+                ticket.run()
+            except OSError as error:
+                partition.fail_sync(ticket, error)
+            else:
+                partition.finish_sync(ticket)
+
+    def apply_retention(self) -> None:
+        """Remove what no topic wants any more. A partition whose disk fails says so in `failure`."""
+        for partition in self._partitions():
+            try:
+                partition.apply_retention()
+            except LogRefusal:
+                continue
+
+    def close(self) -> None:
+        """Sync, write checkpoints, give up the lock. The store cannot be used afterwards."""
+        self.sync()
+        for partition in self._partitions():
+            partition.close()
+        self._topics.clear()
+        self._lock.release()
+
+    def _partitions(self) -> Iterator[Partition]:
+        return (partition for topic in self._topics.values() for partition in topic.partitions)
+
+    def _topic(self, name: str) -> Topic:
+        if name not in self._topics:
+            raise NotFound(f"no topic {name!r}", hint=did_you_mean(name, self._topics))
+        return self._topics[name]
+
+    @property
+    def _topics_directory(self) -> Path:
+        return self.directory / TOPICS_DIRECTORY
+
+    def _partition_directory(self, name: str, index: int) -> Path:
+        return self.directory / f"{name}-{index}"
+
+    def _load_topics(self) -> None:
+        self._storage.make_directory(self._topics_directory)
+        self._storage.fsync_directory(self.directory)
+        for file_name in self._storage.list_directory(self._topics_directory):
+            if not file_name.endswith(".json"):
+                self._storage.unlink(self._topics_directory / file_name)
+                continue
+            metadata = TopicMetadata.load(self._storage, self._topics_directory / file_name)
+            if metadata.deleted:
+                self._remove_topic(metadata)
+            else:
+                self._open_topic(metadata)
+
+    def _open_topic(self, metadata: TopicMetadata) -> Topic:
+        partitions = tuple(
+            Partition(
+                self._storage,
+                self._partition_directory(metadata.name, index),
+                topic=metadata.name,
+                index=index,
+                config=metadata.config,
+                clock=self._clock,
+            )
+            for index in range(metadata.partition_count)
+        )
+        topic = Topic(metadata.name, metadata.topic_id, metadata.config, partitions)
+        self._topics[metadata.name] = topic
+        return topic
+
+    def _create_partition(self, directory: Path) -> None:
+        """A directory that an interrupted creation left is used again, one with records is not touched."""
+        for base_offset in segment_bases(self._storage.list_directory(directory)):
+            size = OpenFile.open(self._storage, segment_path(directory, base_offset, LOG_SUFFIX)).size()
+            if base_offset or size:
+                raise Conflict(
+                    f"{directory.name} holds records of a topic that is not known", hint="move the directory away first"
+                )
+        Partition.create(self._storage, directory)
+
+    def _remove_topic(self, metadata: TopicMetadata) -> None:
+        for index in range(metadata.partition_count):
+            directory = self._partition_directory(metadata.name, index)
+            names = self._storage.list_directory(directory)
+            for name in names:
+                self._storage.unlink(directory / name)
+            if names:
+                self._storage.remove_directory(directory)
+        self._storage.fsync_directory(self.directory)
+        self._storage.unlink(self._topics_directory / f"{metadata.name}.json")
+        self._storage.fsync_directory(self._topics_directory)

@@ -1,0 +1,135 @@
+"""What is known of a topic beside its records: name, id, number of partitions, settings."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Literal
+from uuid import UUID
+
+from headrace.errors import CorruptData, InvalidConfig, InvalidInput, did_you_mean
+from headrace.log.codec import CODECS
+from headrace.log.storage import Storage, read_whole, replace_atomically
+
+UNLIMITED = -1
+PARTITIONS_MAX = 10_000
+_NAME = re.compile(r"[a-zA-Z0-9._-]{1,249}")
+
+CleanupPolicy = Literal["delete", "compact"]
+TimestampType = Literal["CreateTime", "LogAppendTime"]
+
+
+@dataclass(frozen=True, slots=True)
+class TopicConfig:
+    """A topic's settings under Kafka's names (`retention_ms` is `retention.ms`), with Kafka's defaults."""
+
+    retention_ms: int = 7 * 24 * 3600 * 1000
+    retention_bytes: int = UNLIMITED
+    segment_bytes: int = 1 << 30
+    max_message_bytes: int = 1_048_588
+    cleanup_policy: CleanupPolicy = "delete"
+    compression_type: str = "producer"
+    message_timestamp_type: TimestampType = "CreateTime"
+
+    @classmethod
+    def from_names(cls, settings: Mapping[str, str]) -> TopicConfig:
+        """Settings as a client gives them. Raises InvalidConfig that lists the valid names or values."""
+        return cls(**{_field(name): _parsed(name, value) for name, value in settings.items()})  # type: ignore[arg-type]
+
+    def to_names(self) -> dict[str, str]:
+        """Every setting under Kafka's name, as text."""
+        return {field.name.replace("_", "."): str(getattr(self, field.name)) for field in fields(self)}
+
+
+def _integer(low: int, high: int) -> Callable[[str], int]:
+    def parse(text: str) -> int:
+        value = int(text)
+        if not low <= value <= high:
+            raise ValueError(text)
+        return value
+
+    parse.__doc__ = f"a whole number from {low} to {high}"
+    return parse
+
+
+def _choice(*values: str) -> Callable[[str], str]:
+    def parse(text: str) -> str:
+        if text not in values:
+            raise ValueError(text)
+        return text
+
+    parse.__doc__ = " | ".join(values)
+    return parse
+
+
+_SETTINGS: dict[str, Callable[[str], object]] = {
+    "retention.ms": _integer(UNLIMITED, 2**63 - 1),
+    "retention.bytes": _integer(UNLIMITED, 2**63 - 1),
+    "segment.bytes": _integer(1024, 2**31 - 1),
+    "max.message.bytes": _integer(1, 2**31 - 1),
+    "cleanup.policy": _choice("delete", "compact"),
+    "compression.type": _choice("producer", "uncompressed", *CODECS[1:]),
+    "message.timestamp.type": _choice("CreateTime", "LogAppendTime"),
+}
+
+
+def _field(name: str) -> str:
+    if name not in _SETTINGS:
+        raise InvalidConfig(f"unknown topic setting {name!r}", valid=_SETTINGS, hint=did_you_mean(name, _SETTINGS))
+    return name.replace(".", "_")
+
+
+def _parsed(name: str, value: str) -> object:
+    parse = _SETTINGS[name]
+    try:
+        return parse(value)
+    except ValueError:
+        raise InvalidConfig(f"{name} cannot be {value!r}", valid=[str(parse.__doc__)]) from None
+
+
+def check_topic_name(name: str) -> None:
+    """Raises InvalidInput unless Kafka would take the name."""
+    if not _NAME.fullmatch(name) or name in (".", ".."):
+        raise InvalidInput(f"{name!r} is no topic name", valid=["1 to 249 letters, digits, '.', '_' and '-'"])
+
+
+@dataclass(frozen=True, slots=True)
+class TopicMetadata:
+    """The durable part of a topic. `deleted` marks one whose files are being removed."""
+
+    name: str
+    topic_id: UUID
+    partition_count: int
+    config: TopicConfig
+    deleted: bool = False
+
+    def save(self, storage: Storage, directory: Path) -> None:
+        """Durable and complete afterwards, or as it was before."""
+        content = {
+            "name": self.name,
+            "topic_id": str(self.topic_id),
+            "partition_count": self.partition_count,
+            "config": self.config.to_names(),
+            "deleted": self.deleted,
+        }
+        replace_atomically(storage, directory / f"{self.name}.json", json.dumps(content, indent=2).encode())
+
+    @classmethod
+    def load(cls, storage: Storage, path: Path) -> TopicMetadata:
+        """Raises CorruptData when the file does not hold a topic."""
+        try:
+            content = json.loads(read_whole(storage, path) or b"")
+            return cls(
+                name=content["name"],
+                topic_id=UUID(content["topic_id"]),
+                partition_count=int(content["partition_count"]),
+                config=TopicConfig.from_names(content["config"]),
+                deleted=bool(content["deleted"]),
+            )
+        except (ValueError, KeyError, TypeError, InvalidConfig) as error:
+            raise CorruptData(
+                f"topic file {path.name} cannot be read: {error}", hint="restore it from a backup"
+            ) from error

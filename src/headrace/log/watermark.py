@@ -1,0 +1,61 @@
+"""How far a partition can be read, in one small file that readers in other processes look at.
+
+It is rewritten in place after every sync and never synced itself: recovery computes it anew. Whatever it says was true
+when it was written, so it is also a lower bound of what was durable.
+"""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import astuple, dataclass
+from pathlib import Path
+
+from headrace.errors import CorruptData, NotFound
+from headrace.log.batch import checksum
+
+WATERMARK_FILE = "watermark"
+TORN_READS_MAX = 1000
+"""A reader can meet the file half rewritten; this many times in a row means that it is damaged."""
+
+_FIELDS = struct.Struct("<4sqqqqq")
+_CRC = struct.Struct("<I")
+_MAGIC = b"HWM1"
+
+
+@dataclass(frozen=True, slots=True)
+class Watermark:
+    """Offsets of a partition: acked below `high_watermark`, decided below `last_stable_offset`."""
+
+    high_watermark: int
+    last_stable_offset: int
+    log_start_offset: int
+    active_base_offset: int
+    aborted_count: int
+    """Entries in the aborted-transaction indexes of all segments."""
+
+    def encode(self) -> bytes:
+        body = _FIELDS.pack(_MAGIC, *astuple(self))
+        return body + _CRC.pack(checksum(body))
+
+    @classmethod
+    def decode(cls, content: bytes) -> Watermark | None:
+        """None when the bytes are not a whole watermark."""
+        body, crc = content[: _FIELDS.size], content[_FIELDS.size :]
+        if len(crc) != _CRC.size or body[:4] != _MAGIC or _CRC.unpack(crc)[0] != checksum(body):
+            return None
+        return cls(*_FIELDS.unpack(body)[1:])
+
+
+def read_watermark(directory: Path) -> Watermark:
+    """The partition's watermark, from any process. Raises NotFound and, for a damaged file, CorruptData."""
+    path = directory / WATERMARK_FILE
+    for _ in range(TORN_READS_MAX):
+        try:
+            content = path.read_bytes()
+        except FileNotFoundError:
+            raise NotFound(f"no partition in {directory.name}", hint="is the data directory the broker's?") from None
+        if (watermark := Watermark.decode(content)) is not None:
+            return watermark
+    raise CorruptData(
+        f"{directory.name}: the watermark file is damaged", hint="restart the broker: it writes a new one"
+    )
