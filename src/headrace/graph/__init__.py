@@ -3,6 +3,7 @@
 from headrace.graph.catalogue import OperatorCatalogue
 from headrace.graph.document import Config, Document, Edge, Json, Node
 from headrace.graph.schema import UNKNOWN, Column, Schema
+from headrace.graph.text import parse_text, print_text
 from headrace.graph.validation import Validated, canonical, validate
 
 __all__ = [
@@ -17,5 +18,7 @@ __all__ = [
     "Schema",
     "Validated",
     "canonical",
+    "parse_text",
+    "print_text",
     "validate",
 ]

@@ -34,6 +34,10 @@ class OperatorEntry(Protocol):
     def spec(self) -> SpecEntry: ...
 
     @property
+    def settings(self) -> tuple[str, ...]:
+        """Names of the settings, in the order they are shown."""
+
+    @property
     def list_settings(self) -> frozenset[str]:
         """Settings that take several values."""
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, ClassVar, Generic, Literal, TypeVar
 
 from headrace.graph.document import Config, Json
 from headrace.graph.schema import Schema
-from headrace.operators.config import OperatorConfig, list_settings, read_config
+from headrace.operators.config import OperatorConfig, list_settings, read_config, setting_names
 from headrace.operators.row_step import RowStep
 
 __all__ = ["Kind", "Operator", "OperatorConfig", "Port", "Spec"]
@@ -56,6 +56,11 @@ class Operator(ABC, Generic[C]):
 
     spec: ClassVar[Spec]
     config_type: type[C]
+
+    @property
+    def settings(self) -> tuple[str, ...]:
+        """Names of the settings as written in a document, in the order they are shown."""
+        return setting_names(self.config_type)
 
     @property
     def list_settings(self) -> frozenset[str]:
