@@ -6,15 +6,17 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from headrace.errors import InvalidGraph, InvalidInput, InvalidSyntax, Problem
-from headrace.graph.document import Document, Node
+from headrace.errors import InvalidGraph, InvalidInput, InvalidSyntax, Problem, did_you_mean
+from headrace.graph.document import Document, Json, Node
 from headrace.graph.schema import UNKNOWN, Schema, is_numeric
 from headrace.graph.structure import structure_problems
 from headrace.operators.catalogue import Catalogue
+from headrace.sql.connectors import setting_name
 from headrace.sql.script import Script, Span
 from headrace.sql.steps import Piece
-from headrace.sql.tree import ColumnDefinition
+from headrace.sql.tree import ColumnDefinition, Name, Option
 
+_NO_END = "add INSERT INTO … SELECT or CREATE STREAM … AS SELECT"
 _SETTING = re.compile(r"setting '(?P<name>\w+)")
 
 
@@ -25,6 +27,13 @@ class Origin:
     span: Span
     pieces: tuple[Piece, ...] = ()
     settings: Mapping[str, Span] = field(default_factory=dict)
+
+    @classmethod
+    def of_options(cls, span: Span, options: Iterable[Option], pieces: Iterable[Piece] = ()) -> Origin:
+        """With the places of settings and of the texts in them."""
+        settings = {setting_name(option.name.text): option.span for option in options}
+        texts = [Piece(text, option.span) for option in options for text in _texts(option.value)]
+        return cls(span, (*pieces, *texts), settings)
 
 
 class Analysis:
@@ -46,11 +55,19 @@ class Analysis:
             if schemas.keys() >= {port.name for port in operator.spec.inputs}:
                 self._schemas[node.id] = operator.output_schema(config, schemas)
         except InvalidGraph as error:
-            raise self._misconfigured(error.problems[0], origin) from error
+            raise self._misconfigured(error.problems, origin) from error
         except InvalidInput as error:
             raise self._misfit(error, origin) from error
 
-    def event_time_of(self, node_id: str, span: Span) -> str:
+    def check_columns(self, node_id: str, columns: Iterable[tuple[str, Span]]) -> None:
+        """Raises InvalidSyntax for the first column that a node's rows do not have."""
+        schema = self._schemas.get(node_id)
+        for name, span in columns:
+            if schema is not None and schema.find(name) is None:
+                hint = did_you_mean(name, schema.names)
+                raise self._script.error(f"unknown column {name!r}", span, valid=schema.names, hint=hint)
+
+    def event_time_of(self, node_id: str, span: Span) -> Name:
         """The event-time column of a node's rows. Raises InvalidSyntax if they have none."""
         schema = self._schemas.get(node_id)
         if schema is None or schema.event_time is None:
@@ -58,7 +75,7 @@ class Analysis:
             raise self._script.error(
                 f"the window has no time: the rows of {node_id} have no event time", span, hint=hint
             )
-        return schema.event_time
+        return Name(schema.event_time, span)
 
     def check_target(self, source: str, columns: tuple[ColumnDefinition, ...], span: Span) -> None:
         """Raises InvalidSyntax unless the rows have exactly the columns that the target was declared with."""
@@ -79,6 +96,8 @@ class Analysis:
 
     def check_whole(self, document: Document) -> None:
         """Raises InvalidSyntax for the first fault that only the whole graph shows, such as a view nobody reads."""
+        if not document.nodes:
+            raise self._script.error("there is nothing to run", Span(0, 1), hint=_NO_END)
         for problem in structure_problems(document, self._catalogue):
             origin = self._origins.get(problem.node or "", Origin(Span(0, 1)))
             message = problem.message
@@ -86,10 +105,13 @@ class Analysis:
                 message = f"nobody reads {problem.node!r}"
             raise self._script.error(message, origin.span, hint=_hint(problem))
 
-    def _misconfigured(self, problem: Problem, origin: Origin) -> InvalidSyntax:
-        setting = _SETTING.search(problem.message)
-        span = origin.settings.get(setting["name"], origin.span) if setting else origin.span
-        return self._script.error(problem.message, span, hint=problem.hint)
+    def _misconfigured(self, problems: tuple[Problem, ...], origin: Origin) -> InvalidSyntax:
+        """The first problem that stands in the script, else the first."""
+        for problem in problems:
+            setting = _SETTING.search(problem.message)
+            if setting and setting["name"] in origin.settings:
+                return self._script.error(problem.message, origin.settings[setting["name"]], hint=problem.hint)
+        return self._script.error(problems[0].message, origin.span, hint=problems[0].hint)
 
     def _misfit(self, error: InvalidInput, origin: Origin) -> InvalidSyntax:
         return self._script.error(error.message, self._locate(error, origin), valid=error.valid, hint=error.hint)
@@ -113,6 +135,11 @@ class Analysis:
         return Span(start, min(piece.span.end, start + error.place.length))
 
 
+def _texts(value: Json) -> list[str]:
+    values = value if isinstance(value, list) else [value]
+    return [text for text in values if isinstance(text, str)]
+
+
 def _complaints(extra: list[str], missing: list[str]) -> Iterable[str]:
     if extra:
         yield f"the target has no column {', '.join(map(repr, extra))}"
@@ -128,5 +155,5 @@ def _hint(problem: Problem) -> str | None:
     if problem.code == "unconnected_port":
         return "read it in an INSERT INTO … SELECT, or remove it"
     if problem.code == "no_sink":
-        return "add INSERT INTO … SELECT or CREATE STREAM … AS SELECT"
+        return _NO_END
     return problem.hint

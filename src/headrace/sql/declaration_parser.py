@@ -6,6 +6,7 @@ from headrace.errors import InvalidInput
 from headrace.graph.schema import parse_type
 from headrace.sql.cursor import Cursor
 from headrace.sql.durations import read_duration
+from headrace.sql.expressions import read_checked
 from headrace.sql.tree import ColumnDefinition, Name, Option, Watermark
 from headrace.sql.values import read_value
 
@@ -69,7 +70,7 @@ def _column(cursor: Cursor, known: list[ColumnDefinition]) -> ColumnDefinition:
     if any(column.name.text.lower() == name.text.lower() for column in known):
         raise cursor.script.error(f"the column {name.text!r} is defined twice", name.span)
     if cursor.accept("AS"):
-        expression = cursor.expression()
+        expression = read_checked(cursor)
         return ColumnDefinition(name, None, expression, cursor.since(start))
     type_ = None if cursor.at(",") or cursor.at(")") else _type(cursor)
     return ColumnDefinition(name, type_, None, cursor.since(start))

@@ -8,7 +8,7 @@ from headrace.graph.schema import Column, Schema
 from headrace.operators.catalogue import AnyOperator, Catalogue
 from headrace.operators.config import setting_names
 from headrace.sql.analysis import Origin
-from headrace.sql.connectors import Connector, setting_name
+from headrace.sql.connectors import Connector
 from headrace.sql.script import Script
 from headrace.sql.steps import Piece
 from headrace.sql.tree import ColumnDefinition, CreateStream
@@ -28,10 +28,9 @@ class Declaration:
         statement = self.statement
         pieces = [Piece(print_name(column.name.text), column.span) for column in statement.columns]
         pieces += [Piece(_item(column), column.span) for column in statement.columns if column.type is None]
-        settings = {setting_name(option.name.text): option.span for option in statement.options}
         if statement.watermark is not None:
-            settings |= {"event_time": statement.watermark.span, "watermark": statement.watermark.span}
-        return Origin(statement.name.span, tuple(pieces), settings)
+            pieces.insert(0, Piece(statement.watermark.column.text, statement.watermark.span))
+        return Origin.of_options(statement.name.span, statement.options, pieces)
 
     def source(self) -> tuple[str, dict[str, Json]]:
         """Operator and config of the source. Raises InvalidSyntax if the stream cannot be read."""

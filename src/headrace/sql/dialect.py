@@ -13,12 +13,13 @@ from sqlglot import exp
 from sqlglot.dialects.spark import Spark
 from sqlglot.errors import ParseError
 from sqlglot.parsers.spark import SparkParser
-from sqlglot.tokenizer_core import Token
+from sqlglot.tokenizer_core import Token, TokenType
 
 from headrace.operators.expressions import aggregates
-from headrace.sql.script import Script, Span
+from headrace.sql.script import Script, Span, span_of
 
 _SPAN = "headrace_span"
+_NAME = "headrace_name"
 
 
 class _ExpressionParser(SparkParser):
@@ -41,7 +42,10 @@ class _ExpressionParser(SparkParser):
         first = self._index
         call = super()._parse_function_call(*args, **options)
         if call is not None and self._index > first:
-            call.meta[_SPAN] = Span(self._tokens[first].start, self._tokens[self._index - 1].end + 1)
+            name = self._tokens[first]
+            call.meta[_SPAN] = Span(name.start, self._tokens[self._index - 1].end + 1)
+            if self._tokens[first + 1].token_type is TokenType.L_PAREN:
+                call.meta[_NAME] = name
         return call
 
 
@@ -97,6 +101,12 @@ def plain_column(tree: exp.Expr, qualifiers: frozenset[str]) -> str | None:
         return None
     parts = _unqualified(tree, qualifiers)
     return parts[0].name if len(parts) == 1 else None
+
+
+def functions_in(tree: exp.Expr) -> tuple[tuple[str, Span], ...]:
+    """The functions that an expression calls, as written, and where."""
+    names: list[Token] = [node.meta[_NAME] for node in tree.walk() if _NAME in node.meta]
+    return tuple((name.text, span_of(name)) for name in names)
 
 
 def spelled(tree: exp.Expr) -> str:

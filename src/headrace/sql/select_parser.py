@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from headrace.errors import InvalidSyntax
 from headrace.sql.cursor import Cursor
-from headrace.sql.dialect import refused_in
+from headrace.sql.expressions import read_checked
 from headrace.sql.tree import Emit, Expression, Item, Name, OperatorCall, Option, Reference, Select, Window
 from headrace.sql.values import read_value
 from headrace.sql.windows import at_table_function, read_table_function, read_window
@@ -78,7 +78,7 @@ def _items(cursor: Cursor) -> tuple[Item, ...]:
 
 def _item(cursor: Cursor) -> Item:
     start = cursor.index
-    expression = _expression(cursor)
+    expression = read_checked(cursor)
     explicit = cursor.accept("AS")
     alias = cursor.name("a name") if explicit or cursor.at_name() else None
     span = cursor.since(start)
@@ -151,7 +151,7 @@ def _argument(cursor: Cursor, inputs: list[tuple[str, Reference]], settings: lis
 def _clause(cursor: Cursor, clauses: _Clauses) -> None:
     if cursor.accept("WHERE"):
         _once(cursor, clauses.condition, "WHERE")
-        clauses.condition = _expression(cursor)
+        clauses.condition = read_checked(cursor)
     elif cursor.accept("GROUP BY"):
         _once(cursor, clauses.keys, "GROUP BY")
         clauses.keys = _keys(cursor)
@@ -160,7 +160,7 @@ def _clause(cursor: Cursor, clauses: _Clauses) -> None:
         clauses.window = read_window(cursor)
     elif cursor.accept("HAVING"):
         _once(cursor, clauses.having, "HAVING")
-        clauses.having = _expression(cursor)
+        clauses.having = read_checked(cursor)
     elif cursor.accept("EMIT"):
         _once(cursor, clauses.emit, "EMIT")
         clauses.emit = _emit(cursor)
@@ -175,9 +175,9 @@ def _once(cursor: Cursor, value: object, clause: str) -> None:
 
 
 def _keys(cursor: Cursor) -> tuple[Expression, ...]:
-    keys = [_expression(cursor)]
+    keys = [read_checked(cursor)]
     while cursor.accept(","):
-        keys.append(_expression(cursor))
+        keys.append(read_checked(cursor))
     return tuple(keys)
 
 
@@ -187,15 +187,6 @@ def _emit(cursor: Cursor) -> Emit:
     if cursor.accept("FINAL"):
         return "final"
     raise cursor.failure("CHANGES", "FINAL")
-
-
-def _expression(cursor: Cursor) -> Expression:
-    """An expression that a pipeline can run."""
-    expression = cursor.expression()
-    refused = refused_in(expression.tree)
-    if refused:
-        raise cursor.script.error(f"{refused} cannot stand here", expression.span)
-    return expression
 
 
 def _unexpected(cursor: Cursor, *expected: str) -> InvalidSyntax:

@@ -75,7 +75,7 @@ class Writer:
 
     def __init__(self, script: Script, select: Select) -> None:
         self.script = script
-        self.qualifiers = _qualifiers(select)
+        self.qualifiers = qualifiers_of(select)
 
     def expression(self, expression: Expression, replacements: Iterable[tuple[Span, str]] = ()) -> str:
         return self.text(expression, expression.text, expression.span, replacements)
@@ -101,7 +101,7 @@ def _within(span: Span, replaced: list[tuple[Span, str]]) -> bool:
     return any(part.start <= span.start < part.end for part, _ in replaced)
 
 
-def _qualifiers(select: Select) -> frozenset[str]:
+def qualifiers_of(select: Select) -> frozenset[str]:
     """What may stand before a column's name and mean the stream: its alias, or its own name if it has none."""
     source = select.source
     if not isinstance(source, Reference):

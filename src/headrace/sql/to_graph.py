@@ -19,9 +19,10 @@ from headrace.sql.analysis import Analysis, Origin
 from headrace.sql.annotations import read_annotations
 from headrace.sql.assembly import Assembly, Output
 from headrace.sql.declarations import Declaration
+from headrace.sql.dialect import columns_in
 from headrace.sql.parser import read_statements
-from headrace.sql.script import Script
-from headrace.sql.steps import Step, node_ids, plain_steps
+from headrace.sql.script import Script, Span
+from headrace.sql.steps import Step, node_ids, plain_steps, qualifiers_of
 from headrace.sql.tree import (
     CreateStream,
     CreateStreamAs,
@@ -33,7 +34,7 @@ from headrace.sql.tree import (
     Select,
     Statement,
 )
-from headrace.sql.window_steps import window_steps
+from headrace.sql.window_steps import is_bound, window_steps
 
 DEFAULT_NAME = "pipeline"
 
@@ -156,8 +157,10 @@ class _Translation:
         window = select.window
         if window is None:
             return plain_steps(self._script, select)
-        if window.time is None and self._analysis is not None:
-            window = replace(window, time=self._analysis.event_time_of(output.node, window.span))
+        if self._analysis is not None:
+            self._analysis.check_columns(output.node, _key_columns(select))
+            time = window.time or self._analysis.event_time_of(output.node, window.span)
+            window = replace(window, time=time)
         return window_steps(self._script, select, window)
 
     def _call(self, select: Select, call: OperatorCall, base: str, *, last_takes_base: bool) -> Output:
@@ -169,8 +172,8 @@ class _Translation:
         node_id = base if last_takes_base else f"{base}_{call.operator.text.replace('-', '_')}"
         inputs = [(port, self._output(reference)) for port, reference in call.inputs]
         config: dict[str, Json] = {setting.name.text: setting.value for setting in call.settings}
-        settings = {setting.name.text: setting.span for setting in call.settings}
-        return self._assembly.add(node_id, call.operator.text, config, inputs, Origin(call.operator.span, (), settings))
+        origin = Origin.of_options(call.operator.span, call.settings)
+        return self._assembly.add(node_id, call.operator.text, config, inputs, origin)
 
     def _output(self, reference: Reference) -> Output:
         """The node that a name means. A declared stream becomes a source when it is first read."""
@@ -211,6 +214,12 @@ class _Translation:
         if later:
             hint = f"it is defined further down, in line {self._script.place(later[0].span).line}: move it up"
         return self._script.error(f"unknown stream {name.text!r}", name.span, valid=known, hint=hint)
+
+
+def _key_columns(select: Select) -> list[tuple[str, Span]]:
+    """The columns that GROUP BY names, without the window's own."""
+    qualifiers = qualifiers_of(select)
+    return [pair for key in select.keys if not is_bound(key) for pair in columns_in(key.tree, qualifiers)]
 
 
 def _names_read(statement: Statement) -> Iterator[Name]:

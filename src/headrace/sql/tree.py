@@ -77,7 +77,7 @@ class Window:
     """A tumbling window, from whichever notation."""
 
     size: str
-    time: str | None
+    time: Name | None
     span: Span
 
 

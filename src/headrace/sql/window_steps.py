@@ -29,6 +29,9 @@ def window_steps(script: Script, select: Select, window: Window) -> list[Step]:
     output = _Output(writer, select)
     having = output.condition(select.having) if select.having is not None else None
     columns = [output.column(item) for item in select.items]
+    if not output.has_aggregates:
+        hint = "add one to the SELECT list, such as count(*) AS events"
+        raise script.error("a window without an aggregate has nothing to compute", window.span, hint=hint)
     steps.append(output.step(window, select))
     if having is not None:
         steps.append(Step("having", "filter", {"condition": having.text}, (having,)))
@@ -42,7 +45,7 @@ class _Output:
 
     def __init__(self, writer: Writer, select: Select) -> None:
         self._writer = writer
-        self._keys = [_key(writer, key) for key in select.keys if not _is_bound(key)]
+        self._keys = [_key(writer, key) for key in select.keys if not is_bound(key)]
         self._aggregates: dict[str, Piece] = {}
         self._names_by_call: dict[str, str] = {}
         self._names_by_item: dict[Item, str] = {}
@@ -55,17 +58,21 @@ class _Output:
     def names(self) -> list[str]:
         return [*WINDOW_BOUNDS, *(print_name(key.text) for key in self._keys), *self._aggregates]
 
+    @property
+    def has_aggregates(self) -> bool:
+        return bool(self._aggregates)
+
     def step(self, window: Window, select: Select) -> Step:
         config: dict[str, Json] = {"size": window.size}
         if window.time is not None:
-            config["time"] = window.time
+            config["time"] = window.time.text
         if self._keys:
             config["keys"] = [key.text for key in self._keys]
         config["aggregates"] = [piece.text for piece in self._aggregates.values()]
         if select.emit is not None:
             config["emit"] = select.emit
-        whole = Piece(self._writer.script.slice(window.span), window.span)
-        return Step("window", "tumbling-window", config, (*self._aggregates.values(), *self._keys, whole))
+        time = [Piece(window.time.text, window.time.span)] if window.time else []
+        return Step("window", "tumbling-window", config, (*self._aggregates.values(), *time, *self._keys))
 
     def column(self, item: Item) -> Piece:
         """An entry of the SELECT list over the window's output."""
@@ -73,7 +80,7 @@ class _Output:
             raise self._writer.script.error("* cannot stand with a window: name the columns", item.span)
         if item in self._names_by_item:
             return Piece(self._names_by_item[item], item.span)
-        if _is_bound(item.expression) and item.expression.tree.name.lower() in _OTHER_BOUNDS:
+        if is_bound(item.expression) and item.expression.tree.name.lower() in _OTHER_BOUNDS:
             alias = item.alias.text if item.alias else item.expression.tree.name
             return Piece(f"{_OTHER_BOUNDS[item.expression.tree.name.lower()]} AS {print_name(alias)}", item.span)
         self._require_known_columns(item.expression)
@@ -140,5 +147,5 @@ def _key(writer: Writer, key: Expression) -> Piece:
     return Piece(name, key.span)
 
 
-def _is_bound(expression: Expression) -> bool:
+def is_bound(expression: Expression) -> bool:
     return is_column(expression.tree) and expression.tree.name.lower() in (*WINDOW_BOUNDS, *_OTHER_BOUNDS)

@@ -56,7 +56,7 @@ def read_table_function(cursor: Cursor) -> tuple[Reference, Window]:
     cursor.expect("TUMBLE", "(", "TABLE")
     reference = Reference(cursor.name("the name of a stream"))
     cursor.expect(",", "DESCRIPTOR", "(")
-    time = _name_text(cursor)
+    time = cursor.name("the name of a time column")
     cursor.expect(")", ",")
     size = read_size(cursor)
     cursor.expect(")")
@@ -93,14 +93,10 @@ def _require_kind(cursor: Cursor, kind: Name) -> None:
     raise cursor.script.error(message, kind.span, valid=_KINDS, hint=did_you_mean(folded, _KINDS))
 
 
-def _time_column(cursor: Cursor) -> str | None:
+def _time_column(cursor: Cursor) -> Name | None:
     """`ts,` before the size, if it is there."""
     if not cursor.at_name() or not cursor.at(",", ahead=1):
         return None
-    time = _name_text(cursor)
+    time = cursor.name("the name of a time column")
     cursor.expect(",")
     return time
-
-
-def _name_text(cursor: Cursor) -> str:
-    return cursor.name("the name of a time column").text
