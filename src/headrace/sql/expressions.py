@@ -1,0 +1,22 @@
+"""Expressions that a pipeline can run: no subqueries, no OVER, no functions that Spark does not have."""
+
+from __future__ import annotations
+
+from headrace.errors import did_you_mean
+from headrace.sql.cursor import Cursor
+from headrace.sql.dialect import functions_in, refused_in
+from headrace.sql.functions import SPARK_FUNCTIONS, is_function
+from headrace.sql.tree import Expression
+
+
+def read_checked(cursor: Cursor) -> Expression:
+    """Raises InvalidSyntax for what cannot run, at its place."""
+    expression = cursor.expression()
+    refused = refused_in(expression.tree)
+    if refused:
+        raise cursor.script.error(f"{refused} cannot stand in a pipeline's expression", expression.span)
+    for name, span in functions_in(expression.tree):
+        if not is_function(name):
+            hint = did_you_mean(name.lower(), SPARK_FUNCTIONS)
+            raise cursor.script.error(f"unknown function {name!r}", span, hint=hint)
+    return expression
