@@ -4,6 +4,7 @@ from headrace.log.aborted import AbortedTransaction
 from headrace.log.batch import BatchHeader, parse_batches, with_producer
 from headrace.log.codec import CODECS, Codec
 from headrace.log.encode import encode_batches
+from headrace.log.fetched import decode_fetched
 from headrace.log.partition import Partition
 from headrace.log.reader import PartitionReader
 from headrace.log.records import Records, decode_batch
@@ -35,6 +36,7 @@ __all__ = [
     "TopicConfig",
     "Watermark",
     "decode_batch",
+    "decode_fetched",
     "encode_batches",
     "now_ms",
     "parse_batches",

@@ -26,6 +26,8 @@ _LOW = 0xFFFF_FFFF
 _ENTRY_BYTES = 8
 _TIME_ENTRY = np.dtype([("time_ms", "<i8"), ("position", "<u4"), ("check", "<u4")])
 _CHECK_FACTOR = np.uint32(0x9E37_79B1)
+_CHECK_SALT = np.uint32(0x5851_F42D)
+"""So that a hole, read as zeros, is not an entry."""
 
 
 class IndexEntry(NamedTuple):
@@ -132,7 +134,7 @@ def _check(times_ms: NDArray[np.int64], positions: NDArray[np.uint32]) -> NDArra
     """A word that changes with every single bit of an entry; computed for a whole file at once."""
     halves = times_ms.view(np.uint64)
     folded = (halves ^ halves >> np.uint64(32)).astype(np.uint32)
-    return (folded ^ positions) * _CHECK_FACTOR
+    return (folded ^ positions ^ _CHECK_SALT) * _CHECK_FACTOR
 
 
 def _time_entry(time_ms: int, position: int) -> bytes:

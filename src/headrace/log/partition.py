@@ -251,14 +251,19 @@ class Partition:
 
         Never while a ticket is out: of two syncs of one file only one would learn that it failed.
         """
+        states = self._ledger.producers.states()
+        checkpoint = Checkpoint(self.log_end_offset, self._log_start_offset, states)
+        self._checkpoint_due_bytes = CHECKPOINT_BYTES
         try:
             self._segments.active.sync()
-            states = self._ledger.producers.states()
-            self._checkpoint = Checkpoint(self.log_end_offset, self._log_start_offset, states)
-            self._checkpoint.save(self._storage, self._directory)
-            self._checkpoint_due_bytes = CHECKPOINT_BYTES
         except OSError as error:
             self._fail(error)
+            return
+        try:
+            checkpoint.save(self._storage, self._directory)
+        except OSError:
+            return  # The older one still holds: recovery only has more to read.
+        self._checkpoint = checkpoint
 
     def close(self) -> None:
         """Make everything durable and write a checkpoint, so that the next start has nothing to read again."""

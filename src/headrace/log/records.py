@@ -86,20 +86,23 @@ def decode_payloads(
     try:
         starts, ends = _walk(data, payloads)
         columns = _columns(np.frombuffer(data, np.uint8), starts, ends)
+        offsets, timestamps_ms = _positions(payloads, columns)
+        rows = _rows_between(offsets, start_offset, end_offset)
+        value_ends = columns.value_starts + np.maximum(columns.value_lengths, 0)
+        listed = (
+            [_headers(data, *span) for span in zip(value_ends[rows].tolist(), ends[rows].tolist(), strict=True)]
+            if headers
+            else None
+        )
     except IndexError:
         raise _malformed(payloads[0].header) from None
-    if columns is None:
-        raise _malformed(payloads[0].header)
-    offsets, timestamps_ms = _positions(payloads, columns)
-    rows = _rows_between(offsets, start_offset, end_offset)
     buffer = pa.py_buffer(data)
-    value_ends = columns.value_starts + np.maximum(columns.value_lengths, 0)
     return Records(
         offsets[rows],
         timestamps_ms[rows],
         _gather(buffer, columns.key_starts[rows], columns.key_lengths[rows]),
         _gather(buffer, columns.value_starts[rows], columns.value_lengths[rows]),
-        [_headers(data, int(at)) for at in value_ends[rows]] if headers else None,
+        listed,
     )
 
 
@@ -113,7 +116,7 @@ def _walk(data: Buffer, payloads: Sequence[Payload]) -> tuple[Integers, Integers
     add = starts.append
     for header, start, end in payloads:
         position = start
-        if header.record_count > end - position:
+        if not 0 <= header.record_count <= end - position:
             raise _malformed(header)
         for _ in range(header.record_count):
             add(position)
@@ -123,7 +126,8 @@ def _walk(data: Buffer, payloads: Sequence[Payload]) -> tuple[Integers, Integers
             elif (high := data[position + 1]) < _MORE:
                 position += (low & 0x7F | high << 7) // 2 + 2
             else:
-                position = _after_long_record(data, position)
+                length, position = _varint(data, position)
+                position += max(length, 0)
         if position != end:
             raise _malformed(header)
     counts = np.array([payload.header.record_count for payload in payloads])
@@ -133,17 +137,6 @@ def _walk(data: Buffer, payloads: Sequence[Payload]) -> tuple[Integers, Integers
     filled = counts > 0
     ends[np.cumsum(counts)[filled] - 1] = np.array([payload.end for payload in payloads])[filled]
     return starts_array, ends
-
-
-def _after_long_record(data: Buffer, position: int) -> int:
-    length, shift = 0, 0
-    while True:
-        byte = data[position]
-        position += 1
-        length |= (byte & 0x7F) << shift
-        shift += 7
-        if byte < _MORE:
-            return position + (length >> 1)
 
 
 def _varints(data: NDArray[np.uint8], at: Integers) -> tuple[Integers, Integers]:
@@ -165,27 +158,32 @@ def _varints(data: NDArray[np.uint8], at: Integers) -> tuple[Integers, Integers]
     return signed, behind
 
 
-def _columns(data: NDArray[np.uint8], starts: Integers, ends: Integers) -> _Columns | None:
-    """The fields of all records; None when one does not fit between its start and its end."""
+def _require(sound: NDArray[np.bool_]) -> None:
+    if not sound.all():
+        raise IndexError
+
+
+def _columns(data: NDArray[np.uint8], starts: Integers, ends: Integers) -> _Columns:
+    """The fields of all records. Raises IndexError when one does not fit between its start and its end."""
     lengths, at = _varints(data, starts)
-    if (lengths != ends - at).any():
-        return None
+    _require(lengths == ends - at)
     time_deltas_ms, at = _varints(data, at + 1)
     offset_deltas, at = _varints(data, at)
     key_lengths, key_starts = _varints(data, at)
-    if ((key_lengths < -1) | (key_lengths > ends - key_starts)).any():
-        return None
+    _require((key_lengths >= -1) & (key_lengths <= ends - key_starts))
     value_lengths, value_starts = _varints(data, key_starts + np.maximum(key_lengths, 0))
-    if ((value_lengths < -1) | (value_lengths > ends - value_starts)).any():
-        return None
+    _require((value_lengths >= -1) & (value_lengths <= ends - value_starts))
     return _Columns(time_deltas_ms, offset_deltas, key_starts, key_lengths, value_starts, value_lengths)
 
 
 def _positions(payloads: Sequence[Payload], columns: _Columns) -> tuple[Integers, Integers]:
-    """Offsets and timestamps."""
+    """Offsets and timestamps. Raises IndexError when an offset is not its batch's, or not above the one before."""
     headers = [payload.header for payload in payloads]
     counts = np.array([header.record_count for header in headers])
     offsets = np.repeat(np.array([header.base_offset for header in headers], np.int64), counts) + columns.offset_deltas
+    ends = np.repeat(np.array([header.next_offset for header in headers], np.int64), counts)
+    _require((columns.offset_deltas >= 0) & (offsets < ends))
+    _require(offsets[1:] > offsets[:-1])
     times_ms = np.repeat(np.array([header.base_timestamp_ms for header in headers], np.int64), counts)
     times_ms += columns.time_deltas_ms
     if any(header.uses_append_time for header in headers):
@@ -219,25 +217,33 @@ def _gather(buffer: pa.Buffer, starts: Integers, lengths: Integers) -> pa.Binary
     return cast("pa.BinaryArray", pieces.take(values))
 
 
-def _headers(data: Buffer, at: int) -> list[Header]:
-    """A record's headers. Raises IndexError when they lead out of the buffer."""
+def _headers(data: Buffer, at: int, end: int) -> list[Header]:
+    """A record's headers, between its value and its end. Raises IndexError when they do not fill that."""
     count, at = _varint(data, at)
     headers: list[Header] = []
     for _ in range(count):
         key_length, at = _varint(data, at)
-        key = bytes(data[at : at + key_length]).decode(errors="replace")
-        value_length, at = _varint(data, at + key_length)
-        headers.append((key, bytes(data[at : at + value_length]) if value_length >= 0 else None))
-        at += max(value_length, 0)
+        key, at = _piece(data, at, key_length, end)
+        value_length, at = _varint(data, at)
+        value, at = (None, at) if value_length == -1 else _piece(data, at, value_length, end)
+        headers.append((key.decode(errors="replace"), value))
+    if at != end:
+        raise IndexError
     return headers
 
 
+def _piece(data: Buffer, at: int, length: int, end: int) -> tuple[bytes, int]:
+    if not 0 <= length <= end - at:
+        raise IndexError
+    return bytes(data[at : at + length]), at + length
+
+
 def _varint(data: Buffer, at: int) -> tuple[int, int]:
-    value, shift = 0, 0
-    while True:
+    value = 0
+    for shift in range(0, 7 * _VARINT_BYTES_MAX, 7):
         byte = data[at]
         at += 1
         value |= (byte & 0x7F) << shift
-        shift += 7
         if byte < _MORE:
             return (value >> 1) ^ -(value & 1), at
+    raise IndexError
