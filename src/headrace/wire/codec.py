@@ -32,15 +32,14 @@ def wire_name(name: str, default: object = dataclasses.MISSING) -> Any:
 
 
 def decode(message: type[Message], schema: str, kind: Kind, version: int, body: memoryview | bytes) -> Message:
-    """Bytes to a message of ours. Raises Malformed when they are not one, or when bytes are left over."""
+    """Bytes to a message of ours. Raises Malformed when they are not one.
+
+    Bytes after the last field are ignored, as Kafka does: librdkafka 2.16 sends some with Metadata for all topics.
+    """
     parse, adopt = _decoder(cast(Hashable, message), schema, kind, version)
     try:
-        entity, size = parse(body, 0)
-        if size != len(body):
-            raise Malformed(f"{len(body) - size} bytes after the last field")
+        entity, _ = parse(body, 0)
         adopted: Message = adopt(entity)
-    except Malformed:
-        raise
     # kio raises several kinds (underflow, bad text, overflow, null where none may be): to a broker they are all one.
     except Exception as error:
         raise Malformed(f"no {schema} {kind} of version {version}: {type(error).__name__}: {error}") from None

@@ -74,7 +74,7 @@ class ErrorCode(IntEnum):
             return cls.UNKNOWN_SERVER_ERROR
 
 
-class Refusal(Exception):  # noqa: N818 - a refusal is an answer to a client, not a defect of the broker
+class Refusal(Exception):
     """A request, or a part of it, that is answered with an error code."""
 
     def __init__(self, code: ErrorCode, message: str = "") -> None:

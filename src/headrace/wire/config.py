@@ -90,17 +90,16 @@ def load_config(path: Path, **given: Any) -> BrokerConfig:
         raise InvalidConfig(f"config file {path} cannot be read: {error.strerror}") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise InvalidConfig(f"config file {path} is no TOML: {error}") from None
-    return make_config(str(path), **{**settings, **given})
+    return _checked(str(path), {**settings, **given})
 
 
-def make_config(origin: str, **settings: Any) -> BrokerConfig:
-    """Settings from outside, checked by name and type. `origin` is named in errors. Raises InvalidConfig."""
+def _checked(origin: str, settings: dict[str, Any]) -> BrokerConfig:
     valid = [field.name for field in dataclasses.fields(BrokerConfig)]
     for name in settings:
         if name not in valid:
             raise InvalidConfig(f"{origin}: unknown setting {name!r}", valid=valid, hint=did_you_mean(name, valid))
     if "data_dir" not in settings:
-        raise InvalidConfig(f"{origin}: data_dir is not set", hint="give --data-dir, or data_dir in the config file")
+        raise InvalidConfig(f"{origin}: data_dir is not set", hint="--data-dir DIRECTORY, or data_dir in the file")
     return _typed(origin, settings)
 
 

@@ -18,7 +18,7 @@ INT64: Final = struct.Struct(">q")
 VARINT_SHIFT_MAX: Final = 28
 
 
-class Malformed(Exception):  # noqa: N818 - says what the bytes are; the connection that sent them is closed
+class Malformed(Exception):
     """Bytes that are no valid message. The text names what was wrong, never the bytes themselves."""
 
 
@@ -113,11 +113,6 @@ class Reader:
         for _ in range(self.unsigned_varint()):
             self.unsigned_varint()
             self.take(self.unsigned_varint())
-
-    def finish(self) -> None:
-        """Called after the last field; bytes beyond it mean that sender and reader disagree on the format."""
-        if self.remaining:
-            raise Malformed(f"{self.remaining} bytes after the last field")
 
 
 class Writer:

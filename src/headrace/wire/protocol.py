@@ -133,9 +133,6 @@ TXN_OFFSET_COMMIT: Final = _api(
 DESCRIBE_CONFIGS: Final = _api(
     32, "describe_configs", (1, 4), 4, topics.DescribeConfigsRequest, topics.DescribeConfigsResponse
 )
-CREATE_PARTITIONS: Final = _api(
-    37, "create_partitions", (0, 3), 2, topics.CreatePartitionsRequest, topics.CreatePartitionsResponse
-)
 DELETE_GROUPS: Final = _api(42, "delete_groups", (0, 2), 2, groups.DeleteGroupsRequest, groups.DeleteGroupsResponse)
 DESCRIBE_CLUSTER: Final = _api(
     60, "describe_cluster", (0, 2), 0, cluster.DescribeClusterRequest, cluster.DescribeClusterResponse

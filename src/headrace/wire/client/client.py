@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Final, Self, TypeVar
 
-from headrace.errors import InvalidConfig
+from headrace.errors import InvalidConfig, NotFound
 from headrace.wire import protocol
 from headrace.wire.client.connection import Deadline
 from headrace.wire.client.errors import check
@@ -80,10 +80,20 @@ class Client:
         wanted = None if names is None else tuple(names)
         return self._retry(lambda deadline: self._router.load_metadata(wanted, deadline))
 
+    def partition_count(self, topic: str) -> int:
+        """Raises NotFound when there is no such topic."""
+        found = self.metadata([topic]).topics.get(topic)
+        if found is None:
+            raise NotFound(f"topic {topic!r} does not exist")
+        return len(found.leaders)
+
     def create_topics(
-        self, counts: Mapping[str, int], config: Mapping[str, str] | None = None, *, exist_ok: bool = False
+        self, counts: Mapping[str, int], config: Mapping[str, str] | None = None, *, exist_ok: bool = True
     ) -> None:
-        """All topics exist afterwards: new ones with these partition counts and this config, others as they were."""
+        """All topics exist afterwards: new ones with these partition counts and this config, others as they were.
+
+        With `exist_ok` False a topic that is there already is an error.
+        """
         configs = tuple(topics.ConfigEntry(name, value) for name, value in (config or {}).items())
         wanted = tuple(topics.CreatableTopic(name, count, -1, (), configs) for name, count in counts.items())
         request = topics.CreateTopicsRequest(wanted, self._timeout_ms)

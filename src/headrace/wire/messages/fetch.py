@@ -81,7 +81,6 @@ def decode_request(version: int, reader: Reader) -> FetchRequest:
     if version >= 11:
         reader.string(flexible)  # rack
     reader.skip_tagged_fields(flexible)
-    reader.finish()
     return FetchRequest(
         wait_ms_max, bytes_min, bytes_max, isolation_level, tuple(partitions), session_id, session_epoch
     )

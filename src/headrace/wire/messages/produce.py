@@ -61,7 +61,6 @@ def decode_request(version: int, reader: Reader) -> ProduceRequest:
             reader.skip_tagged_fields(flexible)
         reader.skip_tagged_fields(flexible)
     reader.skip_tagged_fields(flexible)
-    reader.finish()
     return ProduceRequest(transactional_id, acks, timeout_ms, tuple(partitions))
 
 

@@ -1,4 +1,4 @@
-"""Topics: creating, deleting, growing, describing their configuration, deleting their oldest records."""
+"""Topics: creating, deleting, describing their configuration, deleting their oldest records."""
 
 from __future__ import annotations
 
@@ -87,37 +87,6 @@ class DeletedTopic:
 @dataclass(frozen=True, slots=True)
 class DeleteTopicsResponse:
     responses: tuple[DeletedTopic, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class GrownAssignment:
-    broker_ids: tuple[int, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class GrownTopic:
-    name: str
-    count: int
-    assignments: tuple[GrownAssignment, ...] | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class CreatePartitionsRequest:
-    topics: tuple[GrownTopic, ...]
-    timeout_ms: int = 60_000
-    validate_only: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class CreatePartitionsResult:
-    name: str
-    error_code: ErrorCode = ErrorCode.NONE
-    error_message: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class CreatePartitionsResponse:
-    results: tuple[CreatePartitionsResult, ...]
 
 
 @dataclass(frozen=True, slots=True)

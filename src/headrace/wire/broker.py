@@ -1,0 +1,180 @@
+"""The broker: one log store, one port, one event loop."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import time
+from collections.abc import Callable
+from uuid import uuid4
+
+import structlog
+
+from headrace.errors import Conflict
+from headrace.log import LogStore, Partition, now_ms
+from headrace.wire.codes import Refusal
+from headrace.wire.commit import Committer
+from headrace.wire.config import BrokerConfig
+from headrace.wire.connection import Connection
+from headrace.wire.coordinators.group import GroupLimits
+from headrace.wire.coordinators.groups import Groups, GroupsLimits
+from headrace.wire.offset_service import OFFSETS_TOPIC, OffsetService
+from headrace.wire.services import Services
+from headrace.wire.state_topic import StateTopic
+from headrace.wire.ticker import Ticker
+from headrace.wire.transaction_service import TRANSACTIONS_TOPIC, TransactionService
+from headrace.wire.waiters import FetchWaiters
+
+_log = structlog.get_logger("headrace.wire")
+
+
+class Broker:
+    """Serves from `start` until `stop`. Everything runs on the loop that called `start`, except the disk's syncs."""
+
+    def __init__(self, config: BrokerConfig, *, clock: Callable[[], int] = now_ms) -> None:
+        self.config = config
+        self._clock = clock
+        self._connections: set[Connection] = set()
+        self._server: asyncio.Server | None = None
+        self._housekeeping: asyncio.Task[None] | None = None
+
+    @property
+    def port(self) -> int:
+        """The port it listens on; known once started."""
+        return self._services.port
+
+    async def start(self) -> None:
+        """Ready to serve when it returns. Raises Conflict (port or directory in use, newer format), CorruptData."""
+        self._store = LogStore.open(self.config.data_dir, clock=self._clock)
+        try:
+            await self._serve()
+        except BaseException:
+            self._store.close()
+            raise
+
+    async def _serve(self) -> None:
+        self._report_damage()
+        waiters = FetchWaiters()
+        self._committer = Committer(self._store, self.config.durability, waiters.wake)
+        offsets_topic = self._state_topic(OFFSETS_TOPIC)
+        transactions_topic = self._state_topic(TRANSACTIONS_TOPIC)
+        self._offsets = OffsetService(offsets_topic, self._committer)
+        self._transactions = TransactionService(
+            self._store,
+            transactions_topic,
+            offsets=self._offsets,
+            committer=self._committer,
+            config=self.config,
+            clock=self._clock,
+        )
+        await self._transactions.recover()
+        self._groups = self._make_groups()
+        self._ticker = Ticker(self._tick, self._idle)
+        loop = asyncio.get_running_loop()
+        server = await self._listen(loop)
+        self._services = Services(
+            config=self.config,
+            store=self._store,
+            committer=self._committer,
+            waiters=waiters,
+            groups=self._groups,
+            offsets=self._offsets,
+            transactions=self._transactions,
+            clock=self._clock,
+            monotonic_ms=_monotonic_ms,
+            host=self.config.host,
+            port=server.sockets[0].getsockname()[1],
+            # Made with the data directory and kept as long: the id of a topic that is always there.
+            cluster_id=base64.urlsafe_b64encode(transactions_topic.topic_id.bytes).decode().rstrip("="),
+            wake_ticker=self._ticker.wake,
+        )
+        self._server = server
+        await server.start_serving()
+        self._ticker.wake()
+        self._housekeeping = loop.create_task(self._keep_house())
+
+    async def _listen(self, loop: asyncio.AbstractEventLoop) -> asyncio.Server:
+        host, port = self.config.host, self.config.port
+        try:
+            return await loop.create_server(self._connect, host, port, start_serving=False)
+        except OSError as error:
+            raise Conflict(
+                f"cannot listen on {host}:{port}: {error.strerror or error}",
+                hint="stop the other process, or choose another port (0 picks a free one)",
+            ) from error
+
+    async def stop(self) -> None:
+        """Requests under way are dropped unanswered; everything appended is synced and the directory given up."""
+        if self._server is not None:
+            self._server.close()
+        for connection in tuple(self._connections):
+            connection.close()
+        self._ticker.close()
+        if self._housekeeping is not None:
+            self._housekeeping.cancel()
+        await self._committer.close()
+        self._store.close()
+
+    # -- parts --------------------------------------------------------------------------------------------------
+
+    def _state_topic(self, name: str) -> StateTopic:
+        return StateTopic(self._store, name, self.config.state_log_bytes_max, self._clock)
+
+    def _make_groups(self) -> Groups:
+        config = self.config
+        limits = GroupsLimits(
+            config.groups_max,
+            config.session_timeout_ms_min,
+            config.session_timeout_ms_max,
+            GroupLimits(config.group_members_max, config.rebalance_delay_ms),
+        )
+        groups = Groups(limits, lambda: str(uuid4()))
+        for group_id in self._offsets.committed.groups():
+            groups.ensure(group_id)
+        return groups
+
+    def _report_damage(self) -> None:
+        for topic in self._store.topics.values():
+            for partition in topic.partitions:
+                self._report_damaged(partition)
+
+    def _report_damaged(self, partition: Partition) -> None:
+        if partition.failure is not None:
+            _log.error("partition is read-only", partition=partition.name, reason=str(partition.failure))
+
+    # -- connections --------------------------------------------------------------------------------------------
+
+    def _connect(self) -> Connection:
+        return Connection(self._services, self._admit, self._connections.discard)
+
+    def _admit(self, connection: Connection) -> bool:
+        if len(self._connections) >= self.config.connections_max:
+            return False
+        self._connections.add(connection)
+        return True
+
+    # -- time ---------------------------------------------------------------------------------------------------
+
+    def _idle(self) -> bool:
+        return self._groups.idle and not self._transactions.transactions.any_ongoing
+
+    async def _tick(self) -> None:
+        self._groups.tick(_monotonic_ms())
+        try:
+            await self._transactions.abort_expired()
+        except Refusal as refusal:
+            _log.error("transaction cannot be aborted yet", reason=str(refusal))
+
+    async def _keep_house(self) -> None:
+        while True:
+            await asyncio.sleep(self.config.retention_interval_ms / 1000)
+            try:
+                self._store.apply_retention()
+                await self._offsets.keep_small()
+                await self._transactions.keep_small()
+            except Exception:
+                _log.exception("housekeeping failed")
+
+
+def _monotonic_ms() -> int:
+    return time.monotonic_ns() // 1_000_000

@@ -1,0 +1,214 @@
+"""One client connection: frames in, requests to their handlers, answers out in the order of the requests."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from inspect import isawaitable
+from typing import Any, Final, cast
+
+import structlog
+
+from headrace.wire.config import BrokerConfig
+from headrace.wire.frames import FrameReceiver, Part, RequestHeader, read_header, response_frame
+from headrace.wire.handlers.table import ROUTES, Route, unsupported_api_versions
+from headrace.wire.packing import Malformed, Reader
+from headrace.wire.protocol import API_VERSIONS, API_VERSIONS_KEY
+from headrace.wire.services import Call, Services
+
+_log = structlog.get_logger("headrace.wire")
+
+# Small parts are joined into one write; a large one is handed over as it is.
+JOINED_BYTES_MAX: Final = 64 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class _Received:
+    route: Route
+    header: RequestHeader
+    reader: Reader
+    size_bytes: int
+
+
+@dataclass(slots=True)
+class _InFlight:
+    received: _Received
+    task: asyncio.Task[Any]
+
+
+class Connection(asyncio.BufferedProtocol):
+    """Whatever a client sends, nothing but its own connection suffers: it is closed, and the reason is logged.
+
+    A request starts when all before it are answered, as in Kafka. Only Produce may start while other Produce requests
+    wait for their sync; they append in the order in which they came.
+    """
+
+    def __init__(
+        self, services: Services, admit: Callable[[Connection], bool], gone: Callable[[Connection], None]
+    ) -> None:
+        """`admit` is asked once, when connected; `gone` is told when the connection is closed."""
+        self._services = services
+        self._config: BrokerConfig = services.config
+        self._admit = admit
+        self._gone = gone
+        self._receiver = FrameReceiver(self._config.request_bytes_max)
+        self._waiting: deque[_Received] = deque()
+        self._in_flight: deque[_InFlight] = deque()
+        self._held_bytes = 0
+        self._client_host = ""
+        self._transport: asyncio.Transport | None = None
+        self._reading_paused = False
+        self._writing_paused = False
+
+    # -- called by the event loop -------------------------------------------------------------------------------
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        tcp = cast(asyncio.Transport, transport)
+        self._transport = tcp
+        peer = transport.get_extra_info("peername")
+        self._client_host = str(peer[0]) if peer else ""
+        tcp.set_write_buffer_limits(high=self._config.unsent_bytes_max)
+        if not self._admit(self):
+            self.close(f"more than {self._config.connections_max} connections")
+
+    def get_buffer(self, sizehint: int) -> memoryview:
+        return self._receiver.free()
+
+    def buffer_updated(self, nbytes: int) -> None:
+        try:
+            for frame in self._receiver.advance(nbytes):
+                self._waiting.append(self._accept(frame))
+        except Malformed as error:
+            self.close(str(error))
+        self._start_requests()
+
+    def eof_received(self) -> bool:
+        return False
+
+    def pause_writing(self) -> None:
+        self._writing_paused = True
+
+    def resume_writing(self) -> None:
+        self._writing_paused = False
+        self._start_requests()
+
+    def connection_lost(self, error: Exception | None) -> None:
+        self._transport = None
+        self._waiting.clear()
+        for request in self._in_flight:
+            request.task.cancel()
+        self._in_flight.clear()
+        self._gone(self)
+
+    # -- requests -----------------------------------------------------------------------------------------------
+
+    def close(self, reason: str | None = None) -> None:
+        """Without a reason the broker is stopping."""
+        if self._transport is not None:
+            if reason is not None:
+                _log.warning("connection closed", client=self._client_host, reason=reason)
+            self._transport.abort()
+
+    def _accept(self, frame: memoryview | bytes) -> _Received:
+        """Raises Malformed for a request that cannot be answered."""
+        reader = Reader(frame)
+        header = read_header(reader)
+        route = ROUTES.get(header.api_key)
+        if route is None:
+            raise Malformed(f"api key {header.api_key} is not known")
+        if not route.api.speaks(header.version) and header.api_key != API_VERSIONS_KEY:
+            raise Malformed(f"version {header.version} of {route.api.name} is not known")
+        self._held_bytes += len(frame)
+        return _Received(route, header, reader, len(frame))
+
+    def _start_requests(self) -> None:
+        while self._waiting and self._transport is not None and not self._writing_paused:
+            received = self._waiting[0]
+            if self._in_flight and not (received.route.pipelined and self._in_flight[-1].received.route.pipelined):
+                break
+            if len(self._in_flight) >= self._config.in_flight_requests_max:
+                break
+            self._waiting.popleft()
+            self._start(received)
+        self._throttle_reading()
+
+    def _throttle_reading(self) -> None:
+        """Stop reading while too much is held; what the client sends then stays in its own socket."""
+        if self._transport is None:
+            return
+        requests = len(self._waiting) + len(self._in_flight)
+        full = requests >= self._config.in_flight_requests_max or self._held_bytes >= self._config.in_flight_bytes_max
+        if full and not self._reading_paused:
+            self._transport.pause_reading()
+        elif not full and self._reading_paused:
+            self._transport.resume_reading()
+        self._reading_paused = full
+
+    def _start(self, received: _Received) -> None:
+        try:
+            outcome = self._call(received)
+        except Malformed as error:
+            self.close(f"{received.route.api.name}: {error}")
+            return
+        except Exception as error:
+            self._defect(received, error)
+            return
+        if isawaitable(outcome):
+            task = asyncio.ensure_future(_awaited(outcome))
+            self._in_flight.append(_InFlight(received, task))
+            task.add_done_callback(self._answer_finished)
+        else:
+            self._answer(received, outcome)
+
+    def _call(self, received: _Received) -> Any:
+        api, header = received.route.api, received.header
+        if not api.speaks(header.version):
+            return unsupported_api_versions()
+        received.reader.skip_tagged_fields(api.flexible_request(header.version))
+        request = api.codec.decode_request(header.version, received.reader)
+        call = Call(header.version, header.client_id or "", self._client_host)
+        return received.route.handle(self._services, call, request)
+
+    def _answer_finished(self, _: asyncio.Task[Any]) -> None:
+        """Answers leave in the order of their requests: those that are ready wait for the one in front."""
+        while self._in_flight and self._in_flight[0].task.done():
+            request = self._in_flight.popleft()
+            if request.task.cancelled():
+                continue
+            error = request.task.exception()
+            if error is not None:
+                self._defect(request.received, error)
+            else:
+                self._answer(request.received, request.task.result())
+        self._start_requests()
+
+    def _answer(self, received: _Received, response: object) -> None:
+        self._held_bytes -= received.size_bytes
+        if response is None or self._transport is None:
+            return
+        api, header = received.route.api, received.header
+        version = header.version if api.speaks(header.version) else API_VERSIONS.version_min
+        try:
+            body = api.codec.encode_response(version, response)
+        except Exception as error:
+            self._defect(received, error)
+            return
+        _write(self._transport, response_frame(header.correlation_id, api.flexible_response(version), body))
+
+    def _defect(self, received: _Received, error: BaseException) -> None:
+        """A mistake of ours: this client cannot be answered, the others are not concerned."""
+        _log.error("request failed", api=received.route.api.name, version=received.header.version, exc_info=error)
+        self.close(f"{received.route.api.name} failed: {type(error).__name__}")
+
+
+def _write(transport: asyncio.Transport, parts: list[Part]) -> None:
+    if sum(len(part) for part in parts) <= JOINED_BYTES_MAX:
+        transport.write(b"".join(parts))
+    else:
+        transport.writelines(parts)
+
+
+async def _awaited(outcome: Awaitable[Any]) -> Any:
+    return await outcome

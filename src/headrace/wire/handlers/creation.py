@@ -1,0 +1,54 @@
+"""Creating topics within the broker's limits; errors of the log as answers to a client."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+
+from headrace.errors import Conflict, HeadraceError, InvalidConfig, InvalidInput, NotFound
+from headrace.log import LogRefusal, Topic
+from headrace.wire.codes import ErrorCode, Refusal
+from headrace.wire.services import Services
+
+
+def create_topic(services: Services, name: str, partition_count: int, config: Mapping[str, str]) -> Topic:
+    """Raises a Refusal: the name exists or is none, the config is wrong, a limit is reached, the disk failed."""
+    check_room(services, name, partition_count)
+    with as_refusals():
+        return services.store.create_topic(name, partition_count, config)
+
+
+def check_room(services: Services, name: str, partition_count: int) -> None:
+    """Raises a Refusal unless a topic with so many partitions may be created."""
+    if name in services.store.topics:
+        raise Refusal(ErrorCode.TOPIC_ALREADY_EXISTS, f"topic {name!r} exists")
+    if partition_count < 1:
+        raise Refusal(ErrorCode.INVALID_PARTITIONS, "a topic has at least one partition")
+    if len(services.store.topics) >= services.config.topics_max:
+        raise Refusal(ErrorCode.POLICY_VIOLATION, f"at most {services.config.topics_max} topics")
+    existing = sum(len(topic.partitions) for topic in services.store.topics.values())
+    if existing + partition_count > services.config.partitions_max:
+        raise Refusal(ErrorCode.POLICY_VIOLATION, f"at most {services.config.partitions_max} partitions in all")
+
+
+@contextmanager
+def as_refusals() -> Iterator[None]:
+    """Turns errors of the log into the codes that clients know."""
+    try:
+        yield
+    except LogRefusal as error:
+        raise Refusal(ErrorCode.of(error.error_code), str(error)) from error
+    except HeadraceError as error:
+        raise Refusal(_code_of(error), str(error)) from error
+    except OSError as error:
+        raise Refusal(ErrorCode.KAFKA_STORAGE_ERROR, str(error)) from error
+
+
+def _code_of(error: HeadraceError) -> ErrorCode:
+    kinds: tuple[tuple[type[HeadraceError], ErrorCode], ...] = (
+        (NotFound, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION),
+        (Conflict, ErrorCode.TOPIC_ALREADY_EXISTS),
+        (InvalidConfig, ErrorCode.INVALID_CONFIG),
+        (InvalidInput, ErrorCode.INVALID_TOPIC_EXCEPTION),
+    )
+    return next((code for kind, code in kinds if isinstance(error, kind)), ErrorCode.KAFKA_STORAGE_ERROR)

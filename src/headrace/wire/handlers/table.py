@@ -1,0 +1,83 @@
+"""The one table: which requests the broker answers, in which versions, and by which function.
+
+What ApiVersions says is derived from it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Any, Final, TypeVar
+
+from headrace.wire import protocol
+from headrace.wire.codes import ErrorCode
+from headrace.wire.handlers import cluster, configs, fetch, groups, offsets, produce, topics, transactions
+from headrace.wire.messages.cluster import ApiRange, ApiVersionsRequest, ApiVersionsResponse
+from headrace.wire.protocol import Api
+from headrace.wire.services import Call, Services
+
+Request = TypeVar("Request")
+Response = TypeVar("Response")
+
+Handler = Callable[[Services, Call, Request], Response | Awaitable[Response | None]]
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """`pipelined`: the next request may start before this one is answered. All others keep a connection in order."""
+
+    api: Api[Any, Any]
+    handle: Handler[Any, Any]
+    pipelined: bool = False
+
+
+def _route(
+    api: Api[Request, Response], handle: Handler[Request, Response], *, pipelined: bool = False
+) -> tuple[int, Route]:
+    return api.key, Route(api, handle, pipelined)
+
+
+def api_versions(services: Services, call: Call, request: ApiVersionsRequest) -> ApiVersionsResponse:
+    return ApiVersionsResponse(ErrorCode.NONE, _ranges())
+
+
+def unsupported_api_versions() -> ApiVersionsResponse:
+    """The answer to an ApiVersions request of a version not spoken here; the client then asks in one that is."""
+    return ApiVersionsResponse(ErrorCode.UNSUPPORTED_VERSION, _ranges())
+
+
+def _ranges() -> tuple[ApiRange, ...]:
+    apis = [route.api for route in ROUTES.values()]
+    return tuple(ApiRange(api.key, api.version_min, api.version_max) for api in apis)
+
+
+ROUTES: Final[dict[int, Route]] = dict(
+    [
+        _route(protocol.PRODUCE, produce.produce, pipelined=True),
+        _route(protocol.FETCH, fetch.fetch),
+        _route(protocol.LIST_OFFSETS, offsets.list_offsets),
+        _route(protocol.METADATA, cluster.metadata),
+        _route(protocol.OFFSET_COMMIT, offsets.offset_commit),
+        _route(protocol.OFFSET_FETCH, offsets.offset_fetch),
+        _route(protocol.FIND_COORDINATOR, cluster.find_coordinator),
+        _route(protocol.JOIN_GROUP, groups.join_group),
+        _route(protocol.HEARTBEAT, groups.heartbeat),
+        _route(protocol.LEAVE_GROUP, groups.leave_group),
+        _route(protocol.SYNC_GROUP, groups.sync_group),
+        _route(protocol.DESCRIBE_GROUPS, groups.describe_groups),
+        _route(protocol.LIST_GROUPS, groups.list_groups),
+        _route(protocol.API_VERSIONS, api_versions),
+        _route(protocol.CREATE_TOPICS, topics.create_topics),
+        _route(protocol.DELETE_TOPICS, topics.delete_topics),
+        _route(protocol.DELETE_RECORDS, topics.delete_records),
+        _route(protocol.INIT_PRODUCER_ID, transactions.init_producer_id),
+        _route(protocol.OFFSET_FOR_LEADER_EPOCH, offsets.offset_for_leader_epoch),
+        _route(protocol.ADD_PARTITIONS_TO_TXN, transactions.add_partitions_to_txn),
+        _route(protocol.ADD_OFFSETS_TO_TXN, transactions.add_offsets_to_txn),
+        _route(protocol.END_TXN, transactions.end_txn),
+        _route(protocol.TXN_OFFSET_COMMIT, transactions.txn_offset_commit),
+        _route(protocol.DESCRIBE_CONFIGS, configs.describe_configs),
+        _route(protocol.DELETE_GROUPS, groups.delete_groups),
+        _route(protocol.DESCRIBE_CLUSTER, cluster.describe_cluster),
+    ]
+)

@@ -1,0 +1,63 @@
+"""Committed offsets, kept durable in `__consumer_offsets`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Final
+
+from headrace.wire.commit import Committer
+from headrace.wire.coordinators.offsets import CommittedOffset, CommittedOffsets, OffsetKey, from_record, to_records
+from headrace.wire.state_topic import StateTopic
+
+OFFSETS_TOPIC: Final = "__consumer_offsets"
+
+
+class OffsetService:
+    """What is committed here is readable at once and durable when the call returns."""
+
+    def __init__(self, topic: StateTopic, committer: Committer) -> None:
+        """Loads what was committed before. Raises CorruptData."""
+        self._topic = topic
+        self._committer = committer
+        self.committed = CommittedOffsets()
+        for raw_key, raw_value in topic.load().items():
+            self.committed.put(*from_record(raw_key, raw_value))
+
+    async def commit(self, entries: Mapping[OffsetKey, CommittedOffset]) -> None:
+        """Raises a Refusal when the disk failed; nothing changed for readers then."""
+        if not entries:
+            return
+        await self._topic.write(to_records(entries.items()), self._committer)
+        self._take_over(entries)
+
+    def commit_with_next_sync(self, entries: Mapping[OffsetKey, CommittedOffset]) -> None:
+        """For the end of a transaction, which waits for the sync itself. Raises a Refusal."""
+        if entries:
+            self._topic.append(to_records(entries.items()))
+            self._take_over(entries)
+
+    def _take_over(self, entries: Mapping[OffsetKey, CommittedOffset]) -> None:
+        for key, committed in entries.items():
+            self.committed.put(key, committed)
+
+    async def forget_group(self, group_id: str) -> None:
+        await self._forget(OffsetKey(group_id, *partition) for partition in self.committed.of_group(group_id))
+
+    async def forget_topic(self, topic: str) -> None:
+        """Called when a topic is deleted: a new one of the same name starts without committed offsets."""
+        await self._forget(self.committed.keys_of_topic(topic))
+
+    async def _forget(self, keys: Iterable[OffsetKey]) -> None:
+        gone = tuple(keys)
+        if not gone:
+            return
+        await self._topic.write(to_records((key, None) for key in gone), self._committer)
+        for key in gone:
+            self.committed.put(key, None)
+
+    async def keep_small(self) -> None:
+        """Called now and then: bounds what a restart has to read."""
+        forget_below = self._topic.rewrite_if_grown(lambda: to_records(self.committed.items()))
+        if forget_below is not None:
+            await self._committer.durable()
+            self._topic.forget_below(forget_below)

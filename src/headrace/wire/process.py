@@ -1,0 +1,91 @@
+"""The broker as a process: arguments, signals, one line when it is ready, one sentence when it cannot be."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import logging
+import os
+import signal
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+import structlog
+import uvloop
+
+from headrace.errors import HeadraceError, InvalidConfig
+from headrace.wire.broker import Broker
+from headrace.wire.config import BrokerConfig, load_config
+
+# Told by the operating system or by a person that it cannot start; nothing was changed.
+EXIT_REFUSED: Final = 2
+
+Ready = Callable[[dict[str, object]], None]
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Entry of `python -m headrace.wire`. Exits with 2 and a sentence on stderr when it cannot start."""
+    _log_to_stderr()
+    try:
+        config, ready_descriptor = _parse(arguments)
+        run_broker(config, lambda line: _announce(line, ready_descriptor))
+    except HeadraceError as error:
+        print(error, file=sys.stderr)
+        raise SystemExit(EXIT_REFUSED) from None
+
+
+def run_broker(config: BrokerConfig, ready: Ready = lambda line: None) -> None:
+    """Serve until SIGTERM or SIGINT, then stop cleanly. `ready` is called once, with where the broker listens."""
+    uvloop.run(_serve(config, ready))
+
+
+async def _serve(config: BrokerConfig, ready: Ready) -> None:
+    stopping = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, stopping.set)
+    broker = Broker(config)
+    await broker.start()
+    try:
+        ready({"ready": True, "host": config.host, "port": broker.port, "pid": os.getpid()})
+        await stopping.wait()
+    finally:
+        await broker.stop()
+
+
+def _announce(line: dict[str, object], descriptor: int) -> None:
+    os.write(descriptor, json.dumps(line).encode() + b"\n")
+
+
+def _parse(arguments: Sequence[str] | None) -> tuple[BrokerConfig, int]:
+    parser = argparse.ArgumentParser(prog="python -m headrace.wire", description="A broker that speaks Kafka.")
+    parser.add_argument("--data-dir", type=Path, help="where the log is kept; created if need be")
+    parser.add_argument("--host", help="a loopback address (default 127.0.0.1)")
+    parser.add_argument("--port", type=int, help="0 picks a free one (default 9092)")
+    parser.add_argument("--durability", help="fsync (default): acknowledged means on disk; os: in the system's cache")
+    parser.add_argument("--config", type=Path, help="a TOML file with any setting of the broker")
+    parser.add_argument("--ready-fd", type=int, default=1, help="where the line goes that says it is ready (stdout)")
+    given = vars(parser.parse_args(arguments))
+    config_path, ready_descriptor = given.pop("config"), given.pop("ready_fd")
+    settings: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
+    if config_path is not None:
+        return load_config(config_path, **settings), ready_descriptor
+    if "data_dir" not in settings:
+        raise InvalidConfig("no data directory is given", hint="--data-dir DIRECTORY, or data_dir in a --config file")
+    return BrokerConfig(**settings), ready_descriptor
+
+
+def _log_to_stderr() -> None:
+    structlog.configure(
+        processors=[
+            structlog.processors.add_log_level,
+            structlog.processors.TimeStamper(fmt="iso"),
+            structlog.processors.format_exc_info,
+            structlog.processors.JSONRenderer(),
+        ],
+        wrapper_class=structlog.make_filtering_bound_logger(logging.INFO),
+        logger_factory=structlog.PrintLoggerFactory(sys.stderr),
+    )

@@ -1,0 +1,79 @@
+"""A topic that holds the broker's own state: the newest record of a key is its value."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Final
+
+from headrace.errors import CorruptData
+from headrace.log import LogRefusal, LogStore, Partition, parse_batches
+from headrace.wire.codes import ErrorCode, Refusal
+from headrace.wire.commit import Committer
+from headrace.wire.packing import Malformed
+from headrace.wire.state_records import StateRecord, decode_state_batches, encode_state_batch, newest
+
+_READ_BYTES: Final = 4 * 1024 * 1024
+_SNAPSHOT_RECORDS: Final = 1_000
+_CONFIG: Final = {"cleanup.policy": "compact", "retention.ms": "-1", "segment.bytes": str(8 * 1024 * 1024)}
+
+
+class StateTopic:
+    """One partition. Grown by `bytes_max`, its live records are written again and its past is deleted."""
+
+    def __init__(self, store: LogStore, name: str, bytes_max: int, clock: Callable[[], int]) -> None:
+        """Creates the topic unless it is there. Raises as `LogStore.create_topic` does."""
+        topic = store.topics.get(name) or store.create_topic(name, 1, _CONFIG)
+        self.topic_id = topic.topic_id
+        self._partition: Partition = topic.partitions[0]
+        self._bytes_max = bytes_max
+        self._clock = clock
+        self._rewrite_at_bytes = bytes_max
+
+    def load(self) -> dict[bytes, bytes]:
+        """The newest value of each key. Raises CorruptData."""
+        try:
+            return newest(self._records())
+        except (Malformed, LogRefusal) as error:
+            raise CorruptData(f"{self._partition.topic} cannot be read: {error}") from error
+
+    def _records(self) -> Iterator[StateRecord]:
+        offset = self._partition.log_start_offset
+        while offset < self._partition.high_watermark:
+            batches = self._partition.read(offset, _READ_BYTES, committed=False).content()
+            yield from decode_state_batches(batches)
+            offset = _end_of(batches)
+
+    def append(self, records: Sequence[StateRecord]) -> int:
+        """Write records, not yet durable; the offset that must be passed before they are. Raises a Refusal."""
+        try:
+            return self._partition.append(encode_state_batch(records, self._clock()), origin="internal").last_offset
+        except LogRefusal as refusal:
+            raise Refusal(ErrorCode.COORDINATOR_NOT_AVAILABLE, refusal.message) from refusal
+
+    async def write(self, records: Sequence[StateRecord], committer: Committer) -> None:
+        """Durable when it returns. Raises a Refusal when the disk failed; whether the records last is then unknown."""
+        last_offset = self.append(records)
+        await committer.durable()
+        if self._partition.high_watermark <= last_offset:
+            raise Refusal(ErrorCode.COORDINATOR_NOT_AVAILABLE, "the disk refused the state record")
+
+    def rewrite_if_grown(self, live: Callable[[], Sequence[StateRecord]]) -> int | None:
+        """Write all live records again once the topic has grown too far. What is below the result may then be deleted.
+
+        Call `forget_below` with it when the records are durable.
+        """
+        if self._partition.size_bytes < self._rewrite_at_bytes:
+            return None
+        first_offset = self._partition.log_end_offset
+        records = live()
+        for start in range(0, len(records), _SNAPSHOT_RECORDS):
+            self.append(records[start : start + _SNAPSHOT_RECORDS])
+        return first_offset
+
+    def forget_below(self, offset: int) -> None:
+        self._partition.delete_records(offset)
+        self._rewrite_at_bytes = self._partition.size_bytes + self._bytes_max
+
+
+def _end_of(batches: bytes) -> int:
+    return max(header.next_offset for header in parse_batches(batches))

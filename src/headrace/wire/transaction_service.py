@@ -1,0 +1,227 @@
+"""Transactions, kept durable in `__transaction_state`, and their markers in the partitions they wrote to."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterable, Mapping
+from typing import Final
+from weakref import WeakValueDictionary
+
+import structlog
+
+from headrace.errors import NotFound
+from headrace.log import LogRefusal, LogStore, Partition
+from headrace.wire.codes import ErrorCode, Refusal
+from headrace.wire.commit import Committer
+from headrace.wire.config import BrokerConfig
+from headrace.wire.coordinators import transaction_records as records
+from headrace.wire.coordinators.offsets import CommittedOffset, OffsetKey
+from headrace.wire.coordinators.transactions import EPOCH_MAX, TopicPartition, Transaction, Transactions
+from headrace.wire.offset_service import OffsetService
+from headrace.wire.producer_ids import ProducerIds
+from headrace.wire.state_records import StateRecord
+from headrace.wire.state_topic import StateTopic
+
+TRANSACTIONS_TOPIC: Final = "__transaction_state"
+
+_log = structlog.get_logger("headrace.wire")
+
+
+class TransactionService:
+    """Every step is durable before it is answered. Requests for one transactional id are served one after the other."""
+
+    def __init__(
+        self,
+        store: LogStore,
+        topic: StateTopic,
+        *,
+        offsets: OffsetService,
+        committer: Committer,
+        config: BrokerConfig,
+        clock: Callable[[], int],
+    ) -> None:
+        """Loads what was written before; `recover` must be called next. Raises CorruptData."""
+        self._store = store
+        self._topic = topic
+        self._offsets = offsets
+        self._committer = committer
+        self._config = config
+        self._clock = clock
+        self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+        self.transactions = Transactions(config.transactional_ids_max)
+        next_producer_id = 0
+        for key, value in topic.load().items():
+            if key == records.PRODUCER_IDS_KEY:
+                next_producer_id = records.unpack_next_producer_id(value)
+            elif (transactional_id := records.transactional_id_of(key)) is not None:
+                self.transactions.put(records.unpack(transactional_id, value))
+        self._producer_ids = ProducerIds(topic, committer, next_producer_id)
+
+    async def recover(self) -> None:
+        """Called once, before the first request: decided transactions are finished, orphaned writes aborted."""
+        for transaction in [transaction for transaction in self.transactions if transaction.prepared]:
+            await self._complete(transaction)
+        for topic in self._store.topics.values():
+            for partition in topic.partitions:
+                self._abort_orphans(partition)
+
+    def _abort_orphans(self, partition: Partition) -> None:
+        """Writes of a transaction that nobody knows would hold back readers of committed records for ever."""
+        known = {t.producer_id for t in self.transactions if (partition.topic, partition.index) in t.partitions}
+        for producer_id in partition.open_transactions().keys() - known:
+            _log.warning("orphaned transaction aborted", partition=partition.name, producer_id=producer_id)
+            holder = self.transactions.of_producer(producer_id)
+            epoch = EPOCH_MAX if holder is None else holder.producer_epoch
+            try:
+                partition.append_control(producer_id, epoch, False)
+            except LogRefusal as refusal:
+                _log.error("marker refused", partition=partition.name, reason=refusal.message)
+
+    # -- requests -----------------------------------------------------------------------------------------------
+
+    async def new_producer_id(self) -> int:
+        return await self._producer_ids.take()
+
+    async def init_producer(
+        self, transactional_id: str, timeout_ms: int, expected: tuple[int, int] | None
+    ) -> Transaction:
+        """Fences earlier holders and aborts what they left open. `expected` is what the client believes to hold."""
+        if not 0 < timeout_ms <= self._config.transaction_timeout_ms_max:
+            raise Refusal(ErrorCode.INVALID_TRANSACTION_TIMEOUT)
+        async with self._lock(transactional_id):
+            current = self.transactions.get(transactional_id)
+            if current is None:
+                self.transactions.check_room()
+                producer_id = await self._producer_ids.take()
+                return await self._write(Transaction(transactional_id, producer_id, 0, timeout_ms, self._clock()))
+            if expected is not None and expected != (current.producer_id, current.producer_epoch):
+                raise Refusal(ErrorCode.PRODUCER_FENCED)
+            await self._abort_unfinished(current)
+            return await self._reinitialise(self.transactions.get(transactional_id) or current, timeout_ms)
+
+    async def _abort_unfinished(self, current: Transaction) -> None:
+        if current.ongoing:
+            current = await self._write(current.fenced(self._clock()))
+        if current.prepared:
+            await self._complete(current)
+
+    async def _reinitialise(self, current: Transaction, timeout_ms: int) -> Transaction:
+        fresh = await self._producer_ids.take() if current.epochs_exhausted else None
+        return await self._write(current.reinitialised(fresh, timeout_ms, self._clock()))
+
+    async def add_partitions(
+        self, transactional_id: str, producer_id: int, producer_epoch: int, partitions: Iterable[TopicPartition]
+    ) -> None:
+        async with self._lock(transactional_id):
+            current = self.transactions.held_by(transactional_id, producer_id, producer_epoch)
+            await self._write_if_changed(current, current.with_partitions(partitions, self._clock()))
+
+    async def add_group(self, transactional_id: str, producer_id: int, producer_epoch: int, group_id: str) -> None:
+        async with self._lock(transactional_id):
+            current = self.transactions.held_by(transactional_id, producer_id, producer_epoch)
+            await self._write_if_changed(current, current.with_group(group_id, self._clock()))
+
+    async def add_offsets(
+        self,
+        transactional_id: str,
+        producer_id: int,
+        producer_epoch: int,
+        offsets: Mapping[OffsetKey, CommittedOffset],
+    ) -> None:
+        async with self._lock(transactional_id):
+            current = self.transactions.held_by(transactional_id, producer_id, producer_epoch)
+            await self._write(current.with_offsets(offsets, self._clock()))
+
+    async def end(self, transactional_id: str, producer_id: int, producer_epoch: int, *, commit: bool) -> None:
+        async with self._lock(transactional_id):
+            current = self.transactions.held_by(transactional_id, producer_id, producer_epoch)
+            decided = current.ending(commit, self._clock())
+            if decided is None:
+                return
+            if decided is not current:
+                await self._write(decided)
+            await self._complete(decided)
+
+    # -- time ---------------------------------------------------------------------------------------------------
+
+    async def abort_expired(self) -> None:
+        """Called often: transactions whose time is up are aborted, and their producers fenced."""
+        for transaction in self.transactions.expired(self._clock()):
+            async with self._lock(transaction.transactional_id):
+                current = self.transactions.get(transaction.transactional_id)
+                if current is not None and current.expired(self._clock()):
+                    _log.info("transaction timed out", transactional_id=current.transactional_id)
+                    await self._abort_unfinished(current)
+
+    async def keep_small(self) -> None:
+        """Called now and then: long unused ids are forgotten, and a restart has little to read."""
+        idle = self.transactions.forgettable(self._clock(), self._config.transactional_id_expiry_ms)
+        if idle:
+            gone: list[StateRecord] = [(records.key_of(entry.transactional_id), None) for entry in idle]
+            await self._topic.write(gone, self._committer)
+            for entry in idle:
+                self.transactions.remove(entry.transactional_id)
+        forget_below = self._topic.rewrite_if_grown(self._live_records)
+        if forget_below is not None:
+            await self._committer.durable()
+            self._topic.forget_below(forget_below)
+
+    def _live_records(self) -> list[StateRecord]:
+        next_id = records.pack_next_producer_id(self._producer_ids.reserved_below)
+        live: list[StateRecord] = [(records.PRODUCER_IDS_KEY, next_id)]
+        return live + [(records.key_of(entry.transactional_id), records.pack(entry)) for entry in self.transactions]
+
+    # -- steps --------------------------------------------------------------------------------------------------
+
+    def _lock(self, transactional_id: str) -> asyncio.Lock:
+        return self._locks.setdefault(transactional_id, asyncio.Lock())
+
+    async def _write_if_changed(self, current: Transaction, changed: Transaction) -> None:
+        same = (changed.state, changed.partitions, changed.groups) == (
+            current.state,
+            current.partitions,
+            current.groups,
+        )
+        if not same:
+            await self._write(changed)
+
+    async def _write(self, transaction: Transaction) -> Transaction:
+        await self._topic.write([_record(transaction)], self._committer)
+        self.transactions.put(transaction)
+        return transaction
+
+    async def _complete(self, transaction: Transaction) -> None:
+        """Write the markers of a decided transaction, make them durable, and only then say that it is complete.
+
+        Raises a Refusal when the disk failed: the transaction stays decided, and is completed by the next attempt.
+        """
+        ends = [self._mark(partition, transaction) for partition in self._partitions(transaction)]
+        if transaction.commits:
+            self._offsets.commit_with_next_sync(transaction.offsets)
+        await self._committer.durable()
+        if any(partition.high_watermark < end for partition, end in ends):
+            raise Refusal(ErrorCode.COORDINATOR_NOT_AVAILABLE, "the disk refused a transaction marker")
+        completed = transaction.completed(self._clock())
+        # Not waited for: without this record the markers are merely written again.
+        self._topic.append([_record(completed)])
+        self.transactions.put(completed)
+
+    def _mark(self, partition: Partition, transaction: Transaction) -> tuple[Partition, int]:
+        try:
+            marker = partition.append_control(transaction.producer_id, transaction.producer_epoch, transaction.commits)
+        except LogRefusal as refusal:
+            raise Refusal(ErrorCode.COORDINATOR_NOT_AVAILABLE, refusal.message) from refusal
+        return partition, marker.last_offset + 1
+
+    def _partitions(self, transaction: Transaction) -> list[Partition]:
+        found = []
+        for topic, index in sorted(transaction.partitions):
+            try:
+                found.append(self._store.partition(topic, index))
+            except NotFound:
+                continue  # deleted since: nothing is left to mark
+        return found
+
+
+def _record(transaction: Transaction) -> StateRecord:
+    return records.key_of(transaction.transactional_id), records.pack(transaction)

@@ -1,0 +1,55 @@
+"""Real broker processes on free ports."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from headrace.wire.testing import BrokerProcess
+
+StartBroker = Callable[..., BrokerProcess]
+
+
+@pytest.fixture
+def start_broker(tmp_path: Path) -> Iterator[StartBroker]:
+    """Starts brokers with the given extra arguments; all are stopped after the test."""
+    started: list[BrokerProcess] = []
+
+    def start(*arguments: str) -> BrokerProcess:
+        broker = BrokerProcess(tmp_path / f"data{len(started)}", *arguments)
+        started.append(broker)
+        broker.start()
+        return broker
+
+    yield start
+    for broker in started:
+        broker.stop()
+
+
+@pytest.fixture
+def broker(start_broker: StartBroker) -> BrokerProcess:
+    return start_broker()
+
+
+@pytest.fixture(scope="module")
+def shared_broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BrokerProcess]:
+    """For tests that use topics and groups of their own and leave the process alone."""
+    broker = BrokerProcess(tmp_path_factory.mktemp("broker") / "data")
+    broker.start()
+    yield broker
+    assert broker.stop() == 0
+    assert "request failed" not in broker.log
+
+
+@pytest.fixture(scope="session")
+def kcat() -> str:
+    path = shutil.which("kcat")
+    if path is None:
+        if os.environ.get("HEADRACE_REQUIRE_ALL") == "1":
+            pytest.fail("kcat is not installed, and HEADRACE_REQUIRE_ALL=1 demands it")
+        pytest.skip("kcat is NOT INSTALLED: the broker is not checked against librdkafka's own tool")
+    return path
