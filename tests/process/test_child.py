@@ -63,12 +63,21 @@ def test_stubborn_child_is_killed(command: Callable[..., Command]) -> None:
     assert child.poll() == -signal.SIGKILL
 
 
-def test_error_line_becomes_the_error(command: Callable[..., Command]) -> None:
-    said = """print('{"error": {"message": "port 9092 is in use", "hint": "--port 0"}}', flush=True)"""
-    with pytest.raises(ChildRefused, match="port 9092 is in use") as caught:
-        Child(command(said, "raise SystemExit(2)")).wait_ready(DEADLINE_S)
-    assert caught.value.hint == "--port 0"
+def test_words_of_a_refusal_become_the_error(command: Callable[..., Command]) -> None:
+    log_line = """{"event": "starting"}"""
+    words = f"import sys; print('{log_line}', 'port 9092 is in use', 'hint: --port 0', sep='\\n', file=sys.stderr)"
+    with pytest.raises(ChildRefused) as caught:
+        Child(command(words, "raise SystemExit(2)")).wait_ready(DEADLINE_S)
+    assert (caught.value.message, caught.value.hint) == ("port 9092 is in use", "--port 0")
     assert caught.value.domain == "user"
+
+
+def test_words_of_an_earlier_run_are_not_repeated(command: Callable[..., Command], tmp_path: Path) -> None:
+    made = command("raise SystemExit(2)")
+    made.log_path.parent.mkdir()
+    made.log_path.write_text("an old refusal\n")
+    with pytest.raises(ChildRefused, match="the part refused to start"):
+        Child(made).wait_ready(DEADLINE_S)
 
 
 def test_child_that_ends_without_a_word(command: Callable[..., Command], tmp_path: Path) -> None:

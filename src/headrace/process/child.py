@@ -24,12 +24,17 @@ LISTENER_WAIT_S: Final = 2.0
 LOG_BYTES_MAX: Final = 16 * 1024 * 1024
 LINE_BYTES_MAX: Final = 64 * 1024
 
+# A child's exit code that means: trying again would not help.
+REFUSED: Final = 2
+WORDS_BYTES_MAX: Final = 4096
+
 Answer = Mapping[str, object]
 
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """`module` prints one JSON object on standard output when it is ready; {"error": …} says why it cannot be."""
+    """`module` prints one JSON object on standard output when it is ready. When it cannot start it says why on standard
+    error, with a `hint: …` line if there is one, and exits with REFUSED."""
 
     name: str
     module: str
@@ -46,6 +51,7 @@ class Child:
         self.command = command
         self._answer: Answer | None = None
         log = _open_log(command.log_path)
+        self._log_start = os.fstat(log).st_size
         try:
             self._process = subprocess.Popen(
                 [sys.executable, "-m", "headrace.process.tether", command.module, *command.arguments],
@@ -67,7 +73,7 @@ class Child:
 
     @property
     def answer(self) -> Answer | None:
-        """The ready object, or the error object; None until it came."""
+        """The ready object; None until it came."""
         return self._answer
 
     def poll(self) -> int | None:
@@ -82,7 +88,7 @@ class Child:
         deadline_s = time.monotonic() + timeout_s
         while time.monotonic() < deadline_s:
             ended = self.poll() is not None
-            if self._answer is not None and "error" not in self._answer:
+            if self._answer is not None:
                 return self._answer
             if ended:
                 raise self.failure()
@@ -91,12 +97,11 @@ class Child:
         raise ExternalFailure(f"the {self.command.name} did not start within {timeout_s:.0f} s", hint=self._log_hint())
 
     def failure(self) -> HeadraceError:
-        """Why it ended: what it said itself, or else its exit code and where its log is."""
-        said = (self._answer or {}).get("error")
-        if isinstance(said, dict) and isinstance(said.get("message"), str):
-            hint = said.get("hint")
-            return ChildRefused(said["message"], hint=hint if isinstance(hint, str) else None)
+        """Why it ended: its own words if it refused to run, else its exit code and where its log is."""
         code = self.poll()
+        if code == REFUSED:
+            words, _, hint = self._last_words().partition("\nhint: ")
+            return ChildRefused(words or f"the {self.command.name} refused to start", hint=hint or self._log_hint())
         ending = f"was killed by signal {-code}" if code is not None and code < 0 else f"ended with code {code}"
         return ExternalFailure(f"the {self.command.name} {ending}", hint=self._log_hint())
 
@@ -132,6 +137,14 @@ class Child:
             while line := output.readline(LINE_BYTES_MAX):
                 if self._answer is None:
                     self._answer = _json_object(line)
+
+    def _last_words(self) -> str:
+        """What it wrote to its log and is no log line."""
+        with self.command.log_path.open("rb") as log:
+            end = log.seek(0, os.SEEK_END)
+            log.seek(max(self._log_start, end - WORDS_BYTES_MAX))
+            lines = log.read().decode(errors="replace").splitlines()
+        return "\n".join(line for line in lines if not line.startswith("{"))
 
     def _log_hint(self) -> str:
         return f"its log is {self.command.log_path}"

@@ -131,7 +131,7 @@ class _Kept:
 
     def _look(self) -> None:
         answer = self.process.answer if self.process else None
-        if answer is not None and "error" not in answer:
+        if answer is not None:
             self.state, self.ready_answer, self._vain_starts = "ready", answer, 0
             self._log(f"{self.part.name} is ready after {self._clock_s() - self._started_s:.1f} s")
         elif self._clock_s() - self._started_s > self._limits.start_timeout_s:
