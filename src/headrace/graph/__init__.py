@@ -1,24 +1,33 @@
 """The pipeline document and everything that is said about it without running it."""
 
+from headrace.graph.builder import Builder, Sink, Stream
 from headrace.graph.catalogue import OperatorCatalogue
+from headrace.graph.diff import Diff, compare
 from headrace.graph.document import Config, Document, Edge, Json, Node
+from headrace.graph.python import to_python
 from headrace.graph.schema import UNKNOWN, Column, Schema
 from headrace.graph.text import parse_text, print_text
 from headrace.graph.validation import Validated, canonical, validate
 
 __all__ = [
     "UNKNOWN",
+    "Builder",
     "Column",
     "Config",
+    "Diff",
     "Document",
     "Edge",
     "Json",
     "Node",
     "OperatorCatalogue",
     "Schema",
+    "Sink",
+    "Stream",
     "Validated",
     "canonical",
+    "compare",
     "parse_text",
     "print_text",
+    "to_python",
     "validate",
 ]

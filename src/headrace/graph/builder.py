@@ -1,0 +1,243 @@
+"""Pipelines in Python: `pipeline.topic(…).filter(…).to_topic(…)`, one method for each built-in operator.
+
+    pipeline = Builder("alerts")
+    telemetry = pipeline.topic("telemetry", schema="drone STRING, battery DOUBLE")
+    telemetry.filter("battery < 20").to_topic("alerts", key="drone")
+    pipeline.document()
+
+A step that is given no id is called after its operator and its count: the second filter is `filter_2`. Settings are
+checked by `validate`, not here.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal, TypeAlias, TypeVar
+
+from headrace.errors import InvalidInput
+from headrace.graph.chains import DEFAULT_INPUT, DEFAULT_OUTPUT, usual_id
+from headrace.graph.document import Document, Edge, Json, Node, canonical_json
+
+Names: TypeAlias = str | Sequence[str]
+S = TypeVar("S", bound="Step")
+
+
+@dataclass(slots=True)
+class _Placed:
+    operator: str
+    config: dict[str, Json]
+    id: str
+
+
+class Step:
+    """A node of a pipeline under construction."""
+
+    def __init__(self, builder: Builder, placed: _Placed) -> None:
+        self._builder = builder
+        self._placed = placed
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self.id} of {self._builder.name}>"
+
+    @property
+    def id(self) -> str:
+        return self._placed.id
+
+    def named(self: S, id: str) -> S:
+        """Gives the node an id of its own. Its state is kept under this name."""
+        self._placed.id = id
+        return self
+
+
+class Sink(Step):
+    """Where rows end: nothing follows."""
+
+
+class Stream(Step):
+    """Rows that steps can follow; several steps make branches."""
+
+    def filter(self, condition: str, *, id: str | None = None) -> Stream:
+        """Keeps the rows for which a SQL condition holds."""
+        return self.then("filter", id=id, condition=condition)
+
+    def select(self, *columns: str, id: str | None = None) -> Stream:
+        """Chooses, computes and renames columns: `select("drone", "battery / 100 AS share")`."""
+        return self.then("select", id=id, columns=list(columns))
+
+    def tumbling_window(
+        self,
+        size: str,
+        *,
+        time: str,
+        keys: Names = (),
+        aggregates: Names,
+        emit: Literal["final", "changes"] = "final",
+        id: str | None = None,
+    ) -> Stream:
+        """Aggregates per key over fixed, aligned spans of event time."""
+        settings: dict[str, Json] = {
+            "size": size,
+            "time": time,
+            "keys": _list(keys),
+            "aggregates": _list(aggregates),
+            "emit": emit,
+        }
+        return self.then("tumbling-window", id=id, **_given(Stream.tumbling_window, settings))
+
+    def to_topic(
+        self,
+        topic: str,
+        *,
+        format: Literal["json", "arrow"] = "json",
+        key: str | None = None,
+        partitions: int | None = None,
+        id: str | None = None,
+    ) -> Sink:
+        """Writes the rows to a topic, exactly once."""
+        settings: dict[str, Json] = {"topic": topic, "format": format, "key": key, "partitions": partitions}
+        return self._end("to-topic", id, _given(Stream.to_topic, settings))
+
+    def to_file(self, path: str, *, format: Literal["json", "csv", "parquet"] = "json", id: str | None = None) -> Sink:
+        """Writes the rows to files of a folder."""
+        return self._end("to-file", id, _given(Stream.to_file, {"path": path, "format": format}))
+
+    def preview(self, *, rows: int = 100, id: str | None = None) -> Sink:
+        """Keeps the newest rows to look at."""
+        return self._end("preview", id, _given(Stream.preview, {"rows": rows}))
+
+    def then(self, operator: str, /, *, id: str | None = None, **config: Json) -> Stream:
+        """Adds any operator of the catalogue by its name: the way to use plugins."""
+        placed = self._builder._place(operator, config, id, after=self)
+        return Stream(self._builder, placed)
+
+    def _end(self, operator: str, id: str | None, config: dict[str, Json]) -> Sink:
+        return Sink(self._builder, self._builder._place(operator, config, id, after=self))
+
+
+class Builder:
+    """A pipeline under construction. `document()` can be called at any time and leaves the builder as it is."""
+
+    def __init__(self, name: str = "pipeline") -> None:
+        self.name = name
+        self._nodes: list[_Placed] = []
+        self._edges: list[tuple[_Placed, _Placed, str, str]] = []
+        self._counts: Counter[str] = Counter()
+
+    def topic(
+        self,
+        topic: str,
+        *,
+        schema: str,
+        format: Literal["json", "csv", "arrow", "raw"] = "json",
+        start: str = "earliest",
+        event_time: str | None = None,
+        watermark: str = "0 seconds",
+        max_rows_per_batch: int = 1_000_000,
+        bad_rows: Literal["drop", "dead_letter", "fail"] = "drop",
+        dead_letter: str | None = None,
+        id: str | None = None,
+    ) -> Stream:
+        """Reads a topic of the log."""
+        settings: dict[str, Json] = {
+            "topic": topic,
+            "schema": schema,
+            "format": format,
+            "start": start,
+            "event_time": event_time,
+            "watermark": watermark,
+            "max_rows_per_batch": max_rows_per_batch,
+            "bad_rows": bad_rows,
+            "dead_letter": dead_letter,
+        }
+        return self.add("topic", id=id, **_given(Builder.topic, settings))
+
+    def generator(
+        self,
+        rows_per_second: int = 10,
+        *,
+        columns: Names = ("value", "timestamp"),
+        rows: int | None = None,
+        event_time: str | None = None,
+        watermark: str = "0 seconds",
+        id: str | None = None,
+    ) -> Stream:
+        """Makes rows at a steady rate."""
+        settings: dict[str, Json] = {
+            "rows_per_second": rows_per_second,
+            "columns": _list(columns),
+            "rows": rows,
+            "event_time": event_time,
+            "watermark": watermark,
+        }
+        return self.add("generator", id=id, **_given(Builder.generator, settings))
+
+    def file(
+        self,
+        path: str,
+        *,
+        format: Literal["json", "csv", "parquet"] = "json",
+        schema: str,
+        header: bool = True,
+        max_files_per_batch: int = 100,
+        event_time: str | None = None,
+        watermark: str = "0 seconds",
+        id: str | None = None,
+    ) -> Stream:
+        """Reads JSON lines, CSV or Parquet files, those there and those that come."""
+        settings: dict[str, Json] = {
+            "path": path,
+            "format": format,
+            "schema": schema,
+            "header": header,
+            "max_files_per_batch": max_files_per_batch,
+            "event_time": event_time,
+            "watermark": watermark,
+        }
+        return self.add("file", id=id, **_given(Builder.file, settings))
+
+    def add(self, operator: str, /, *, id: str | None = None, **config: Json) -> Stream:
+        """Adds any operator of the catalogue by its name, connected to nothing yet."""
+        return Stream(self, self._place(operator, config, id))
+
+    def connect(
+        self, source: Step, target: Step, *, source_port: str = DEFAULT_OUTPUT, target_port: str = DEFAULT_INPUT
+    ) -> None:
+        """Leads rows from one step to another, for operators with several ports."""
+        self._edges.append((source._placed, target._placed, source_port, target_port))
+
+    def document(self) -> Document:
+        """Raises InvalidInput where two steps have one id."""
+        for node_id, count in Counter(placed.id for placed in self._nodes).items():
+            if count > 1:
+                raise InvalidInput(f"{count} steps have the id {node_id!r}", hint="give them others with id= or .named")
+        nodes = tuple(Node(placed.id, placed.operator, placed.config) for placed in self._nodes)
+        edges = tuple(Edge(source.id, target.id, *ports) for source, target, *ports in self._edges)
+        return Document(self.name, nodes, edges)
+
+    def _place(self, operator: str, config: dict[str, Json], id: str | None, after: Step | None = None) -> _Placed:
+        self._counts[operator] += 1
+        placed = _Placed(operator, config, id or usual_id(operator, self._counts[operator]))
+        self._nodes.append(placed)
+        if after is not None:
+            self._edges.append((after._placed, placed, DEFAULT_OUTPUT, DEFAULT_INPUT))
+        return placed
+
+
+def _list(names: Names) -> list[Json]:
+    return [names] if isinstance(names, str) else list(names)
+
+
+def _given(method: Callable[..., object], settings: Mapping[str, Json]) -> dict[str, Json]:
+    """The settings that differ from the method's defaults: a document holds only what was chosen."""
+    parameters = inspect.signature(method).parameters
+    return {name: value for name, value in settings.items() if not _is_default(parameters[name], value)}
+
+
+def _is_default(parameter: inspect.Parameter, value: Json) -> bool:
+    default = parameter.default
+    if default is inspect.Parameter.empty:
+        return False
+    return canonical_json(list(default) if isinstance(default, tuple) else default) == canonical_json(value)
