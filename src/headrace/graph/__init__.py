@@ -4,8 +4,10 @@ from headrace.graph.builder import Builder, Sink, Stream
 from headrace.graph.catalogue import OperatorCatalogue
 from headrace.graph.diff import Diff, compare
 from headrace.graph.document import Config, Document, Edge, Json, Node
+from headrace.graph.layout import Layout
 from headrace.graph.python import to_python
 from headrace.graph.schema import UNKNOWN, Column, Schema
+from headrace.graph.store import PipelineInfo, Saved, Store, Version, VersionInfo
 from headrace.graph.text import parse_text, print_text
 from headrace.graph.validation import Validated, canonical, validate
 
@@ -18,12 +20,18 @@ __all__ = [
     "Document",
     "Edge",
     "Json",
+    "Layout",
     "Node",
     "OperatorCatalogue",
+    "PipelineInfo",
+    "Saved",
     "Schema",
     "Sink",
+    "Store",
     "Stream",
     "Validated",
+    "Version",
+    "VersionInfo",
     "canonical",
     "compare",
     "parse_text",
