@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any, get_args
 
 from headrace.errors import InvalidInput, did_you_mean
@@ -50,17 +49,18 @@ class Connector:
         self.name = DEFAULT_CONNECTOR if self._option is None else str(self._option.value)
         self.source, self.sink = self._operators(catalogue)
 
-    def settings(self, operator: AnyOperator, others: Iterable[AnyOperator] = ()) -> dict[str, Json]:
-        """The options as settings of one end. Raises InvalidSyntax for one that neither it nor `others` have."""
+    def settings(self, operator: AnyOperator, other: AnyOperator | None) -> dict[str, Json]:
+        """The options as settings of one end. Raises InvalidSyntax for one that neither it nor the other end has."""
         names = setting_names(operator.config_type)
-        known = {*names, *(name for other in others for name in setting_names(other.config_type))}
+        known = {*names, *(setting_names(other.config_type) if other else ())}
         settings: dict[str, Json] = {}
         for option in self._statement.options:
             setting = setting_name(option.name.text)
             if option is self._option:
                 continue
             if setting not in known:
-                raise self._unknown(option, [option_name(name) for name in sorted(known)])
+                use = "" if other else " that is only read" if operator is self.source else " that is only written"
+                raise self._unknown(option, use, [option_name(name) for name in sorted(known)])
             if setting in names:
                 settings[setting] = option.value if option.exact else _converted(operator, setting, option.value)
         return settings
@@ -85,9 +85,9 @@ class Connector:
         hint = did_you_mean(self.name, valid)
         return self._script.error(f"unknown connector {self.name!r}", span, valid=valid, hint=hint)
 
-    def _unknown(self, option: Option, valid: list[str]) -> Exception:
+    def _unknown(self, option: Option, use: str, valid: list[str]) -> Exception:
         name = option.name.text
-        message = f"unknown option {name!r} for a {self.name} stream"
+        message = f"unknown option {name!r} for a {self.name} stream{use}"
         return self._script.error(message, option.name.span, valid=tuple(valid), hint=did_you_mean(name, valid))
 
 

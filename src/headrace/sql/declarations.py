@@ -32,35 +32,40 @@ class Declaration:
             pieces.insert(0, Piece(statement.watermark.column.text, statement.watermark.span))
         return Origin.of_options(statement.name.span, statement.options, pieces)
 
-    def source(self) -> tuple[str, dict[str, Json]]:
-        """Operator and config of the source. Raises InvalidSyntax if the stream cannot be read."""
+    def source(self, *, written: bool) -> tuple[str, dict[str, Json]]:
+        """Operator and config of the source; the stream may be `written` as well.
+
+        Raises InvalidSyntax if it cannot be read, or for an option that does not fit.
+        """
         operator = self._connector.source
         name = self.statement.name
         if operator is None:
             raise self._script.error(f"a {self._connector.name} stream can only be written", name.span)
-        others = [self._connector.sink] if self._connector.sink else []
-        config = self._with_topic(operator, self._connector.settings(operator, others))
+        settings = self._connector.settings(operator, self._connector.sink if written else None)
+        config = self._with_topic(operator, settings)
         config |= self._columns(operator, config) | self._event_time(config)
         if "schema" in setting_names(operator.config_type) and "schema" not in config:
             hint = f"list them: CREATE STREAM {name.text} (name STRING, …)"
             raise self._script.error(f"{name.text} has no columns, so it cannot be read", name.span, hint=hint)
         return operator.spec.name, config
 
-    def sink(self) -> tuple[str, dict[str, Json]]:
-        """Operator and config of the sink. Raises InvalidSyntax if the stream cannot be written."""
+    def sink(self, *, read: bool) -> tuple[str, dict[str, Json]]:
+        """Operator and config of the sink; the stream may be `read` as well.
+
+        Raises InvalidSyntax if it cannot be written, or for an option that does not fit.
+        """
         operator = self._connector.sink
         if operator is None:
             name = self.statement.name
             raise self._script.error(f"a {self._connector.name} stream can only be read", name.span)
-        readable = self._connector.source if self.statement.columns else None
-        return operator.spec.name, self._with_topic(
-            operator, self._connector.settings(operator, [readable] if readable else [])
-        )
+        settings = self._connector.settings(operator, self._connector.source if read else None)
+        return operator.spec.name, self._with_topic(operator, settings)
 
     def check_unused(self) -> None:
         """Raises InvalidSyntax for options that neither a source nor a sink has."""
-        ends = [end for end in (self._connector.source, self._connector.sink) if end is not None]
-        self._connector.settings(ends[0], ends)
+        first, second = self._connector.source, self._connector.sink
+        if end := first or second:
+            self._connector.settings(end, second)
 
     def _with_topic(self, operator: AnyOperator, config: dict[str, Json]) -> dict[str, Json]:
         """A topic is named like the stream unless it is told otherwise."""

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from headrace.errors import HeadraceError
+from headrace.errors import HeadraceError, InvalidSyntax
 from headrace.graph.document import Document, Edge, Json, Node
 from headrace.operators.expressions import parse_expression
 from headrace.sql.layout import listed, reference
-from headrace.sql.script import Span, read_script, span_of
+from headrace.sql.script import read_script, span_of
 from headrace.sql.steps import Role, replace_spans
 from headrace.sql.values import print_name
 from headrace.sql.windows import WINDOW_BOUNDS, print_window
@@ -82,11 +82,11 @@ def select_lines(chain: Chain) -> list[str]:
     lines = listed("SELECT", [aggregates.get(column, column) for column in columns])
     lines.append(f"FROM {reference(chain.entry)}")
     if "filter" in nodes:
-        lines.append(f"WHERE {nodes['filter'].config['condition']}")
+        lines.append(f"WHERE {_condition(nodes['filter'])}")
     if window:
         lines += _window_lines(window)
     if "having" in nodes:
-        lines.append(f"HAVING {_with_calls(str(nodes['having'].config['condition']), hidden)}")
+        lines.append(f"HAVING {_with_calls(_condition(nodes['having']), hidden)}")
     if window and "emit" in window.config:
         lines.append(f"EMIT {str(window.config['emit']).upper()}")
     return lines
@@ -120,11 +120,16 @@ def _aggregates(window: Node) -> dict[str, str]:
 def _with_calls(condition: str, hidden: dict[str, str]) -> str:
     """HAVING with the calls themselves where it names aggregates that the SELECT list does not hold."""
     calls = {name: text[: text.upper().rfind(" AS ")] for name, text in hidden.items()}
-    tokens = read_script(condition).tokens
-    spans: list[tuple[Span, str]] = [
-        (span_of(token), calls[print_name(token.text)]) for token in tokens if print_name(token.text) in calls
-    ]
-    return replace_spans(condition, 0, spans)
+    try:
+        tokens = read_script(condition).tokens if calls else ()
+    except InvalidSyntax:
+        return condition
+    named = [token for token in tokens if print_name(token.text) in calls]
+    return replace_spans(condition, 0, [(span_of(token), calls[print_name(token.text)]) for token in named])
+
+
+def _condition(node: Node) -> str:
+    return str(node.config.get("condition", ""))
 
 
 def _strings(node: Node, setting: str) -> list[str]:

@@ -27,6 +27,14 @@ def bracketed(before: str, items: Sequence[str], *, one_line: bool) -> list[str]
     return [f"{before} (", *_indented(items), ")"]
 
 
+def called(before: str, arguments: Sequence[str]) -> list[str]:
+    """`before(a, b)`, or an argument per line between the brackets."""
+    line = f"{before}({', '.join(arguments)})"
+    if len(line) <= LINE_CHARACTERS_MAX and "\n" not in line:
+        return [line]
+    return [f"{before}(", *_indented(arguments), ")"]
+
+
 def reference(edge: Edge) -> str:
     """The source of an edge as it stands behind FROM."""
     name = print_name(edge.source)

@@ -26,9 +26,9 @@ def source_lines(node: Node, catalogue: Catalogue, sink: Node | None = None) -> 
     for columns, rest in _readings(settings):
         lines = _declaration(node.id, node.operator, columns, rest)
         declared = _declared("\n".join(lines), catalogue)
-        if declared is None or not _means(declared, "source", node):
+        if declared is None or not _is_source(declared, node, written=sink is not None):
             continue
-        if sink is None or _means(declared, "sink", sink):
+        if sink is None or _is_sink(declared, sink, read=True):
             return lines
     return None
 
@@ -37,7 +37,7 @@ def sink_lines(name: str, node: Node, catalogue: Catalogue) -> list[str] | None:
     """The declaration of a sink; None if no declaration means exactly its config."""
     lines = _declaration(name, node.operator, [], node.config)
     declared = _declared("\n".join(lines), catalogue)
-    return lines if declared is not None and _means(declared, "sink", node) else None
+    return lines if declared is not None and _is_sink(declared, node, read=False) else None
 
 
 def option_items(name: str, operator: str, settings: Config) -> list[str]:
@@ -113,12 +113,19 @@ def _declared(text: str, catalogue: Catalogue) -> Declaration | None:
     return None
 
 
-def _means(declaration: Declaration, end: str, node: Node) -> bool:
+def _is_source(declaration: Declaration, node: Node, *, written: bool) -> bool:
+    """Whether the declaration, where it is read, means exactly this node."""
     try:
-        operator, config = declaration.source() if end == "source" else declaration.sink()
+        return Node(node.id, *declaration.source(written=written)) == node
     except HeadraceError:
         return False
-    return Node(node.id, operator, config) == node
+
+
+def _is_sink(declaration: Declaration, node: Node, *, read: bool) -> bool:
+    try:
+        return Node(node.id, *declaration.sink(read=read)) == node
+    except HeadraceError:
+        return False
 
 
 def _option(setting: str) -> str:

@@ -77,8 +77,6 @@ class _Translation:
         self._assembly = Assembly(script, analysis)
         self._declared: dict[str, Declaration] = {}
         self._views: dict[str, Output] = {}
-        self._read = {name.text for statement in statements for name in _names_read(statement)}
-        self._written: set[str] = set()
 
     def document(self, name: str) -> Document:
         for statement in self._statements:
@@ -94,7 +92,7 @@ class _Translation:
                 case Insert():
                     self._insert(statement)
         for declared, declaration in self._declared.items():
-            if declared not in self._written and declared not in self._assembly:
+            if not self._is_written(declared) and declared not in self._assembly:
                 declaration.check_unused()
         return self._assembly.document(name)
 
@@ -107,27 +105,33 @@ class _Translation:
         output = self._named(statement.name, statement.select)
         self._views[statement.name.text] = output
         stream = CreateStream(statement.name, (), None, statement.options, statement.span)
-        self._sink(f"into_{statement.name.text}", Declaration(self._script, stream, self._catalogue), output)
+        declaration = Declaration(self._script, stream, self._catalogue)
+        self._sink(f"into_{statement.name.text}", declaration, output, read=False)
 
     def _insert(self, statement: Insert) -> None:
         declaration = self._target(statement.target)
         name = declaration.statement.name.text
-        self._written.add(name)
         sink_id = self._free(f"into_{name}" if self._is_read(name) else name)
         output = self._chain(statement.select, sink_id, statement.target, last_takes_base=False)
         if self._analysis is not None:
             self._analysis.check_target(output.node, declaration.statement.columns, statement.target.span)
-        self._sink(sink_id, declaration, output)
+        self._sink(sink_id, declaration, output, read=self._is_read(name))
 
-    def _sink(self, node_id: str, declaration: Declaration, output: Output) -> None:
-        operator, config = declaration.sink()
+    def _sink(self, node_id: str, declaration: Declaration, output: Output, *, read: bool) -> None:
+        operator, config = declaration.sink(read=read)
         self._assembly.add(node_id, operator, config, [("in", output)], declaration.origin)
 
     def _is_read(self, name: str) -> bool:
         """Whether any statement reads the stream, also one further down."""
+        return self._is_among(name, {read.text for statement in self._statements for read in _names_read(statement)})
+
+    def _is_written(self, name: str) -> bool:
+        return self._is_among(name, {s.target.text for s in self._statements if isinstance(s, Insert)})
+
+    def _is_among(self, name: str, names: set[str]) -> bool:
+        """Whether names mean this one: exactly, or in another case if nothing has exactly that name."""
         defined = {statement.name.text for statement in self._statements if not isinstance(statement, Insert)}
-        folded = {read.lower() for read in self._read - defined}
-        return name in self._read or name.lower() in folded
+        return name in names or name.lower() in {other.lower() for other in names - defined}
 
     def _free(self, node_id: str) -> str:
         """The id of one more sink of the same stream: `alerts`, `alerts_2`, …"""
@@ -186,7 +190,7 @@ class _Translation:
             return Output(self._views[name].node, reference.port)
         if name not in self._assembly:
             declaration = self._declared[name]
-            operator, config = declaration.source()
+            operator, config = declaration.source(written=self._is_written(name))
             self._assembly.add(name, operator, config, [], declaration.origin)
         return Output(name, reference.port)
 
