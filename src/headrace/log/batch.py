@@ -185,7 +185,10 @@ def pack_batch(
     fields = (attributes, record_count - 1, base_timestamp_ms, max_timestamp_ms)
     producer = (producer_id, producer_epoch, base_sequence)
     length = HEADER_BYTES - LENGTH_STARTS_AT + len(payload)
-    return sealed(bytearray(HEADER.pack(0, length, 0, MAGIC, 0, *fields, *producer, record_count)) + payload)
+    header = bytearray(HEADER.pack(0, length, 0, MAGIC, 0, *fields, *producer, record_count))
+    start = google_crc32c.value(bytes(header[CHECKED_FROM:]))
+    _CRC.pack_into(header, CRC_AT, google_crc32c.extend(start, np.frombuffer(payload, dtype=np.uint8)))
+    return b"".join((header, payload))
 
 
 def sealed(batch: bytearray) -> bytes:

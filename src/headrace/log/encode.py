@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, TypeAlias, cast
+from typing import Any, NamedTuple, TypeAlias, cast
 
 import numpy as np
 import pyarrow as pa
@@ -21,7 +21,20 @@ RECORD_OVERHEAD_BYTES_MAX = 27
 """Length 5, attributes 1, time delta 10, offset delta 5, key and value length 5 each, header count 1, less what a
 length of 0 needs anyway."""
 
+GROUP_BYTES = 8 << 20
+"""Records that are encoded at once."""
+
+_ATTRIBUTES_AND_HEADER_COUNT_BYTES = 2
+
 Column: TypeAlias = "Sequence[bytes | None] | pa.Array[Any] | pa.ChunkedArray[Any]"
+
+
+class _Cut(NamedTuple):
+    """Rows of one batch, and their size at most."""
+
+    start: int
+    stop: int
+    size_bytes: int
 
 
 def encode_batches(
@@ -45,15 +58,19 @@ def encode_batches(
     if not len(key_column) == len(value_column) == len(times_ms):
         raise InvalidInput(f"{len(key_column)} keys, {len(value_column)} values and {len(times_ms)} timestamps")
     attributes = number | (TRANSACTIONAL_BIT if transactional else 0)
-    for rows in _cuts(_lengths(key_column) + _lengths(value_column), batch_bytes):
-        payload = _payload(key_column[rows], value_column[rows], times_ms[rows])
-        yield pack_batch(
-            compress(number, payload),
-            attributes=attributes,
-            record_count=rows.stop - rows.start,
-            base_timestamp_ms=int(times_ms[rows.start]),
-            max_timestamp_ms=int(times_ms[rows].max()),
-        )
+    cuts = _cuts(_lengths(key_column) + _lengths(value_column), batch_bytes)
+    for group in _groups(cuts):
+        rows = slice(group[0].start, group[-1].stop)
+        data, borders = _records(key_column[rows], value_column[rows], times_ms[rows], group)
+        for cut in group:
+            payload = data[borders[cut.start - rows.start] : borders[cut.stop - rows.start]]
+            yield pack_batch(
+                compress(number, payload),
+                attributes=attributes,
+                record_count=cut.stop - cut.start,
+                base_timestamp_ms=int(times_ms[cut.start]),
+                max_timestamp_ms=int(times_ms[cut.start : cut.stop].max()),
+            )
 
 
 def _binary(column: Column) -> pa.BinaryArray:
@@ -69,37 +86,52 @@ def _lengths(column: pa.BinaryArray) -> NDArray[np.int64]:
     return np.asarray(lengths.to_numpy(), np.int64)
 
 
-def _cuts(content_bytes: NDArray[np.int64], batch_bytes: int) -> Iterator[slice]:
+def _cuts(content_bytes: NDArray[np.int64], batch_bytes: int) -> list[_Cut]:
     """Runs of rows that fill a batch."""
     ends = np.cumsum(content_bytes + RECORD_OVERHEAD_BYTES_MAX)
+    cuts: list[_Cut] = []
     start, filled = 0, 0
     while start < len(ends):
         stop = max(start + 1, int(np.searchsorted(ends, filled + batch_bytes, "right")))
-        yield slice(start, stop)
+        cuts.append(_Cut(start, stop, int(ends[stop - 1]) - filled))
         start, filled = stop, int(ends[stop - 1])
+    return cuts
 
 
-def _payload(keys: pa.BinaryArray, values: pa.BinaryArray, times_ms: NDArray[np.int64]) -> memoryview:
-    """The records of one batch, one after the other."""
-    count = len(values)
-    key_lengths, value_lengths = _lengths(keys), _lengths(values)
-    stated = [
-        np.where(_is_null(column), -1, length) for column, length in ((keys, key_lengths), (values, value_lengths))
-    ]
-    time_deltas, offset_deltas = _zigzag(times_ms - times_ms[0]), _zigzag(np.arange(count))
-    key_stated, value_stated = (_zigzag(lengths) for lengths in stated)
-    varints = (time_deltas, offset_deltas, key_stated, value_stated)
-    lengths = 2 + sum(_varint_sizes(column) for column in varints) + key_lengths + value_lengths
-    front = _varint_strings([_zigzag(lengths), np.zeros(count, np.uint64), time_deltas, offset_deltas, key_stated])
-    middle = _varint_strings([value_stated])
-    pieces: tuple[Any, ...] = (front, keys, middle, values, b"\x00", b"")
+def _groups(cuts: list[_Cut]) -> Iterator[list[_Cut]]:
+    """Batches that are encoded at once: enough of them to pay for the calls, few enough for the memory."""
+    group: list[_Cut] = []
+    for cut in cuts:
+        if group and sum(other.size_bytes for other in group) + cut.size_bytes > GROUP_BYTES:
+            yield group
+            group = []
+        group.append(cut)
+    if group:
+        yield group
+
+
+def _records(
+    keys: pa.BinaryArray, values: pa.BinaryArray, times_ms: NDArray[np.int64], cuts: Sequence[_Cut]
+) -> tuple[memoryview, NDArray[np.int32]]:
+    """The records of several batches, one after the other, and where each starts; the end comes last."""
+    firsts = np.array([cut.start for cut in cuts]) - cuts[0].start
+    counts = np.array([cut.stop - cut.start for cut in cuts])
+    offset_deltas = _zigzag(np.arange(len(values)) - np.repeat(firsts, counts))
+    time_deltas = _zigzag(times_ms - np.repeat(times_ms[firsts], counts))
+    key_lengths, value_lengths = _zigzag(_stated_lengths(keys)), _zigzag(_stated_lengths(values))
+    varint_bytes = sum(_varint_sizes(column) for column in (time_deltas, offset_deltas, key_lengths, value_lengths))
+    lengths = _zigzag(_ATTRIBUTES_AND_HEADER_COUNT_BYTES + varint_bytes + _lengths(keys) + _lengths(values))
+    attributes = np.zeros(len(values), np.uint64)
+    front = _varint_strings([lengths, attributes, time_deltas, offset_deltas, key_lengths])
+    pieces: tuple[Any, ...] = (front, keys, _varint_strings([value_lengths]), values, b"\x00", b"")
     joined: Any = pc.binary_join_element_wise(*pieces, null_handling="replace", null_replacement="")
-    borders = np.frombuffer(joined.buffers()[1], np.int32)
-    return memoryview(joined.buffers()[2])[borders[joined.offset] : borders[joined.offset + count]]
+    borders = np.frombuffer(joined.buffers()[1], np.int32)[joined.offset : joined.offset + len(joined) + 1]
+    return memoryview(joined.buffers()[2]), borders
 
 
-def _is_null(column: pa.BinaryArray) -> NDArray[np.bool_]:
-    return column.is_null().to_numpy(zero_copy_only=False)
+def _stated_lengths(column: pa.BinaryArray) -> NDArray[np.int64]:
+    """As a record states them: -1 for null."""
+    return np.where(column.is_null().to_numpy(zero_copy_only=False), -1, _lengths(column))
 
 
 def _zigzag(numbers: NDArray[np.int64]) -> NDArray[np.uint64]:

@@ -25,6 +25,8 @@ Integers = NDArray[np.int64]
 
 _MORE = 0x80
 _VARINT_BYTES_MAX = 10
+_STEPS = [(low & 0x7F) // 2 + 2 for low in range(256)]
+"""Of a length in two bytes: what the lower one adds to the way to the next record. A table is faster than the sum."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +115,7 @@ def _malformed(header: BatchHeader) -> CorruptData:
 def _walk(data: Buffer, payloads: Sequence[Payload]) -> tuple[Integers, Integers]:
     """Where each record starts and ends. Raises CorruptData, or IndexError when a length leads out of the buffer."""
     starts: list[int] = []
-    add = starts.append
+    add, steps = starts.append, _STEPS
     for header, start, end in payloads:
         position = start
         if not 0 <= header.record_count <= end - position:
@@ -124,7 +126,7 @@ def _walk(data: Buffer, payloads: Sequence[Payload]) -> tuple[Integers, Integers
             if low < _MORE:
                 position += (low >> 1) + 1
             elif (high := data[position + 1]) < _MORE:
-                position += (low & 0x7F | high << 7) // 2 + 2
+                position += steps[low] + (high << 6)
             else:
                 length, position = _varint(data, position)
                 position += max(length, 0)
