@@ -1,0 +1,169 @@
+"""The whole of Headrace on one machine: a broker process and a server process, kept running over one data directory."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Final
+
+from headrace.errors import ExternalFailure, HeadraceError
+from headrace.process import Command, DataDirectory, RunInfo, Supervisor, SupervisorLimits, require_free_port
+from headrace.process.ports import LOOPBACK
+from headrace.process.supervisor import Answers, Part
+from headrace.server.settings import TOKEN_VARIABLE
+
+BROKER_PORT: Final = 9092
+HTTP_PORT: Final = 8484
+TOKEN_BYTES: Final = 24
+
+BROKER: Final = "broker"
+SERVER: Final = "server"
+
+
+@dataclass(frozen=True, slots=True)
+class StackSettings:
+    """`broker` is the address of a Kafka cluster to use instead of a broker of our own; port 0 picks a free one."""
+
+    data_directory: Path
+    broker_port: int = BROKER_PORT
+    http_port: int = HTTP_PORT
+    broker: str | None = None
+    spark: str | None = None
+    limits: SupervisorLimits = field(default_factory=SupervisorLimits)
+
+
+class Stack:
+    """`run` does everything, in the thread that calls it; the rest may be called from any thread."""
+
+    def __init__(self, settings: StackSettings, *, log: Callable[[str], None] = lambda sentence: None) -> None:
+        self.settings = settings
+        self._log = log
+        self._token = secrets.token_urlsafe(TOKEN_BYTES)
+        self._stop = threading.Event()
+
+    def run(self, on_ready: Callable[[RunInfo], None]) -> None:
+        """Returns after `stop`, with nothing left running. `on_ready` is called once, when all can be used.
+
+        Raises Conflict (port or data directory in use), InvalidInput (newer format), ChildRefused when a part says
+        that it cannot start, ExternalFailure when one dies too often.
+        """
+        with DataDirectory.open(self.settings.data_directory) as data:
+            if self.settings.broker is None:
+                require_free_port(self.settings.broker_port, "broker", "--port")
+            require_free_port(self.settings.http_port, "server", "--http-port")
+            (data.path / "logs").mkdir(exist_ok=True)
+            supervisor = Supervisor(self._parts(data), log=self._logger(data.path), limits=self.settings.limits)
+            try:
+                self._keep(supervisor, data.path, on_ready)
+            finally:
+                supervisor.stop()
+                RunInfo.remove(data.path)
+
+    def stop(self) -> None:
+        """`run` returns soon after."""
+        self._stop.set()
+
+    def _keep(self, supervisor: Supervisor, data: Path, on_ready: Callable[[RunInfo], None]) -> None:
+        written: RunInfo | None = None
+        while not self._stop.wait(supervisor.limits.poll_s):
+            supervisor.tick()
+            if not supervisor.is_ready:
+                continue
+            info = self._run_info(supervisor)
+            if info != written:
+                info.write(data)
+                if written is None:
+                    on_ready(info)
+                written = info
+
+    def _run_info(self, supervisor: Supervisor) -> RunInfo:
+        pids, port = supervisor.pids, supervisor.answers[SERVER]["port"]
+        bootstrap = self._bootstrap(supervisor.answers)
+        return RunInfo(os.getpid(), pids.get(BROKER, 0), pids[SERVER], bootstrap, int(str(port)), self._token)
+
+    def _bootstrap(self, answers: Answers) -> str:
+        return self.settings.broker or f"{LOOPBACK}:{answers[BROKER]['port']}"
+
+    def _parts(self, data: DataDirectory) -> list[Part]:
+        server = Part(SERVER, lambda answers: self._server_command(data, answers))
+        if self.settings.broker is not None:
+            return [server]
+        return [Part(BROKER, lambda answers: self._broker_command(data, answers)), server]
+
+    def _broker_command(self, data: DataDirectory, answers: Answers) -> Command:
+        port = answers.get(BROKER, {}).get("port", self.settings.broker_port)
+        arguments = ("--data-dir", str(data.path / "log"), "--port", str(port))
+        log_path = data.path / "logs" / "broker.log"
+        return Command(BROKER, "headrace.wire", arguments, log_path, inherited=(data.lock_descriptor,))
+
+    def _server_command(self, data: DataDirectory, answers: Answers) -> Command:
+        port = answers.get(SERVER, {}).get("port", self.settings.http_port)
+        arguments = ["--data-dir", str(data.path), "--port", str(port), "--bootstrap", self._bootstrap(answers)]
+        if self.settings.broker is None:
+            arguments += ["--log-dir", str(data.path / "log")]
+        if self.settings.spark is not None:
+            arguments += ["--spark", self.settings.spark]
+        # The environment of a process is its owner's secret; its arguments are not.
+        secret = {TOKEN_VARIABLE: self._token}
+        log_path = data.path / "logs" / "server.log"
+        return Command(SERVER, "headrace.server", tuple(arguments), log_path, secret, (data.lock_descriptor,))
+
+    def _logger(self, data: Path) -> Callable[[str], None]:
+        """Says each sentence, and keeps it in `logs/up.log`."""
+
+        def log(sentence: str) -> None:
+            with (data / "logs" / "up.log").open("a") as file:
+                file.write(f"{datetime.now(UTC).isoformat(timespec='milliseconds')} {sentence}\n")
+            self._log(sentence)
+
+        return log
+
+
+class BackgroundStack:
+    """A stack in a thread of its own: running inside `with`, stopped after it."""
+
+    def __init__(self, settings: StackSettings, *, log: Callable[[str], None] = lambda sentence: None) -> None:
+        self._stack = Stack(settings, log=log)
+        self._ready = threading.Event()
+        self._info: RunInfo | None = None
+        self._failure: HeadraceError | None = None
+        self._thread = threading.Thread(target=self._run, name="headrace-stack", daemon=True)
+
+    def start(self, timeout_s: float) -> RunInfo:
+        """Raises whatever `Stack.run` raises, and ExternalFailure when it takes too long."""
+        self._thread.start()
+        deadline_s = time.monotonic() + timeout_s
+        while not self._ready.wait(0.05):
+            self.check()
+            if time.monotonic() > deadline_s:
+                self.stop()
+                raise ExternalFailure(f"Headrace was not ready after {timeout_s:.0f} s")
+        if self._info is None:
+            raise ExternalFailure("Headrace stopped while it was starting")
+        return self._info
+
+    def check(self) -> None:
+        """Raises the error that ended the stack, if one did."""
+        if self._failure is not None:
+            raise self._failure
+
+    def stop(self) -> None:
+        self._stack.stop()
+        if self._thread.is_alive():
+            self._thread.join()
+
+    def _run(self) -> None:
+        try:
+            self._stack.run(self._on_ready)
+        except HeadraceError as error:
+            self._failure = error
+
+    def _on_ready(self, info: RunInfo) -> None:
+        self._info = info
+        self._ready.set()

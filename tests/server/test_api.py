@@ -1,0 +1,151 @@
+from __future__ import annotations
+
+from typing import Any
+
+import httpx
+import pytest
+
+from headrace.server.service import Service
+
+SQL = """-- @name alerts
+CREATE STREAM telemetry (drone STRING, battery DOUBLE) WITH (topic = 'telemetry', format = 'json');
+CREATE STREAM low WITH (topic = 'low', format = 'json') AS SELECT drone, battery FROM telemetry WHERE battery < 20;
+"""
+TEXT = 'topic telemetry schema="drone STRING, battery DOUBLE" ! filter "battery < 20" ! to-topic low'
+
+
+def saved(client: httpx.Client, **body: Any) -> dict[str, Any]:
+    response = client.post("/api/pipelines", json=body)
+    assert response.status_code == 201, response.text
+    version: dict[str, Any] = response.json()["version"]
+    return version
+
+
+def test_not_ready_before_spark_is_up(client: httpx.Client) -> None:
+    response = client.get("/ready")
+    assert (response.status_code, response.json()) == (503, {"ready": False})
+
+
+def test_every_save_is_a_version_and_the_same_again_is_none(client: httpx.Client) -> None:
+    assert saved(client, sql=SQL, note="first", author="ada")["number"] == 1
+    assert saved(client, sql=SQL.replace("20", "25"))["number"] == 2
+    again = client.post("/api/pipelines", json={"sql": SQL.replace("20", "25")})
+    assert (again.status_code, again.json()["is_new"]) == (200, False)
+    versions = client.get("/api/pipelines/alerts/versions").json()["versions"]
+    assert [(v["number"], v["note"], v["author"]) for v in versions] == [(1, "first", "ada"), (2, "", "")]
+    changes = client.get("/api/pipelines/alerts/diff?old=1&new=2").json()["changes"]
+    assert len(changes) == 1
+    assert "20" in changes[0]
+    assert "25" in changes[0]
+
+
+@pytest.mark.parametrize("notation", ["sql", "text", "document"])
+def test_notations_are_one_pipeline(client: httpx.Client, notation: str) -> None:
+    saved(client, text=TEXT, name="first")
+    shown = client.get("/api/pipelines/first").json()
+    assert (
+        saved(client, **{notation: shown[notation]}, name="second")["content_hash"]
+        == (shown["version"]["content_hash"])
+    )
+
+
+def test_python_is_shown_too(client: httpx.Client) -> None:
+    saved(client, sql=SQL)
+    assert "to_topic" in client.get("/api/pipelines/alerts?version=1").json()["python"]
+
+
+def test_listing_and_deletion(client: httpx.Client) -> None:
+    saved(client, sql=SQL)
+    (listed,) = client.get("/api/pipelines").json()["pipelines"]
+    assert (listed["name"], listed["state"]) == ("alerts", "stopped")
+    assert client.delete("/api/pipelines/alerts").json() == {"name": "alerts", "deleted": True}
+    assert client.get("/api/pipelines").json()["pipelines"] == []
+    assert client.delete("/api/pipelines/alerts").status_code == 404
+
+
+def test_broken_sql_names_its_place(client: httpx.Client) -> None:
+    response = client.post("/api/pipelines", json={"sql": SQL.replace("WHERE battery", "WHERE batery")})
+    assert response.status_code == 400
+    assert response.headers["content-type"] == "application/problem+json"
+    problem = response.json()
+    assert problem["code"] == "invalid_syntax"
+    assert problem["status"] == 400
+    assert problem["place"]["line"] == 3
+    assert "^" in problem["place"]["marked"]
+    assert "battery" in str(problem)
+    assert client.get("/api/pipelines").json()["pipelines"] == []
+
+
+def test_document_that_cannot_run_lists_every_problem(client: httpx.Client) -> None:
+    document = {
+        "name": "bad",
+        "nodes": [{"id": "a", "operator": "filtre"}, {"id": "b", "operator": "filter", "config": {"condition": 1}}],
+        "edges": [],
+    }
+    response = client.post("/api/pipelines/validate", json={"document": document})
+    assert response.status_code == 400
+    assert {problem["node"] for problem in response.json()["problems"]} >= {"a", "b"}
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {},
+        {"sql": SQL, "text": TEXT},
+        {"sql": SQL, "surprise": 1},
+        {"sql": 5},
+        {"text": TEXT},
+        {"document": {}},
+        {"sql": SQL, "name": "../../etc"},
+        {"sql": SQL, "name": "a/b"},
+        {"sql": SQL, "name": ""},
+    ],
+)
+def test_wrong_bodies_are_refused_and_change_nothing(client: httpx.Client, body: dict[str, Any]) -> None:
+    response = client.post("/api/pipelines", json=body)
+    assert response.status_code == 400, response.text
+    assert response.json()["detail"]
+    assert client.get("/api/pipelines").json()["pipelines"] == []
+
+
+def test_body_that_is_no_json(client: httpx.Client) -> None:
+    response = client.post("/api/pipelines", content=b"{", headers={"Content-Type": "application/json"})
+    assert (response.status_code, response.headers["content-type"]) == (400, "application/problem+json")
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["/nowhere", "/api/pipelines/none", "/api/pipelines/none/versions", "/api/jobs/none", "/api/jobs/a/preview/b"],
+)
+def test_unknown_things_are_not_found(client: httpx.Client, path: str) -> None:
+    response = client.get(path)
+    assert (response.status_code, response.headers["content-type"]) == (404, "application/problem+json")
+
+
+def test_start_before_spark_is_up_says_so(client: httpx.Client) -> None:
+    saved(client, sql=SQL)
+    response = client.post("/api/pipelines/alerts/start", json={})
+    assert response.status_code == 503
+    assert "still starting" in response.json()["detail"]
+
+
+def test_operators_are_described(client: httpx.Client) -> None:
+    listed = {operator["name"] for operator in client.get("/api/operators").json()["operators"]}
+    assert {"topic", "filter", "to-topic", "preview"} <= listed
+    assert client.get("/api/operators/filter").json()["kind"] == "relational"
+    wrong = client.get("/api/operators/filtre")
+    assert wrong.status_code == 400
+    assert "filter" in wrong.json()["hint"]
+
+
+def test_defect_is_a_problem_without_internals(
+    client: httpx.Client, service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken() -> None:
+        raise ZeroDivisionError("secret internals")
+
+    monkeypatch.setattr(service, "jobs", broken)
+    response = client.get("/api/jobs")
+    assert response.status_code == 500
+    assert response.json()["code"] == "internal"
+    assert "secret internals" not in response.text
