@@ -3,6 +3,7 @@
 from headrace.operators.catalogue import BUILT_IN, AnyOperator, Catalogue, describe
 from headrace.operators.columns import used_columns, used_columns_of
 from headrace.operators.context import CompileContext
+from headrace.operators.docs import operator_page
 from headrace.operators.durations import canonical_duration, duration_ms
 from headrace.operators.plugins import load_catalogue
 from headrace.operators.spec import Kind, Operator, OperatorConfig, Port, Spec
@@ -23,6 +24,7 @@ __all__ = [
     "describe",
     "duration_ms",
     "load_catalogue",
+    "operator_page",
     "used_columns",
     "used_columns_of",
 ]

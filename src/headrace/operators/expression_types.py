@@ -40,7 +40,7 @@ def type_of(expression: Expression, schema: Schema) -> str:
 
 
 def check_types(expression: Expression, schema: Schema) -> None:
-    """Raises InvalidInput for operands that Spark would refuse: `flag + 1`, `ts > 5`, `avg(ts)`."""
+    """Raises InvalidInput for operands that Spark would refuse: `flag + 1`, `ts > 5`, `sum(flag)`."""
     for tree in expression.tree.find_all(*_ARITHMETIC, *_COMPARISONS, exp.Sum, exp.Avg):
         found = [_type(operand, schema) for operand in _operands(tree)]
         if not _fits(tree, found):
@@ -56,8 +56,6 @@ def _fits(tree: exp.Expr, types: list[str]) -> bool:
     kinds = {_kind(type_) for type_ in types} - {"any"}
     if isinstance(tree, _COMPARISONS):
         return len(kinds) <= 1
-    if isinstance(tree, exp.AggFunc):
-        return kinds <= {"number"}
     return not kinds & {"BOOLEAN", "BINARY"}
 
 

@@ -117,7 +117,7 @@ def check_columns(expression: Expression, schema: Schema) -> None:
 
 def aggregates(tree: exp.Expr) -> Iterator[exp.Expr]:
     """The calls of aggregate functions in a tree."""
-    for call in tree.find_all(exp.Func, bfs=False):
+    for call in tree.find_all(exp.Func, exp.Any, bfs=False):
         named = isinstance(call, exp.Anonymous) and call.name.lower() in _MORE_AGGREGATES
         if isinstance(call, exp.AggFunc | exp.Any) or named:
             yield call

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import re
 from collections.abc import Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from pydantic import Field, model_validator
@@ -69,5 +72,14 @@ class FileSource(Operator[FileConfig]):
         if not context.bounded:
             options["maxFilesPerTrigger"] = config.max_files_per_batch
         reader = context.spark.read if context.bounded else context.spark.readStream
-        frame = reader.format(config.format).schema(config.schema_ddl).options(**options).load(config.path)
+        path = config.path if context.bounded else streamable(config.path)
+        frame = reader.format(config.format).schema(config.schema_ddl).options(**options).load(path)
         return watermarked(frame, config.event_time, config.watermark)
+
+
+def streamable(path: str) -> str:
+    """Spark streams folders and patterns only: a single file becomes a pattern that nothing else fits."""
+    folder, name = os.path.split(path)
+    if not Path(path).is_file():
+        return path
+    return os.path.join(folder, re.sub(r"([A-Za-z0-9])", r"[\1]", name, count=1))

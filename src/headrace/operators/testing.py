@@ -1,0 +1,66 @@
+"""Runs small pipelines on a plain Spark session, as batch and as stream: for tests of operators, plugins included."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from headrace.errors import NotFound
+from headrace.graph.document import Node
+from headrace.graph.schema import Schema
+from headrace.graph.text import parse_text
+from headrace.graph.validation import validate
+from headrace.operators.catalogue import Catalogue
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+_query_numbers = itertools.count()
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """Compiles a pipeline in text notation with one sink. Topics are frames that are handed in by name."""
+
+    spark: SparkSession
+    catalogue: Catalogue = field(default_factory=Catalogue)
+    topics: Mapping[str, DataFrame] = field(default_factory=dict)
+
+    def frame(self, text: str, *, bounded: bool = True) -> DataFrame:
+        """What the sink would write. Raises InvalidGraph and InvalidSyntax as the real thing does."""
+        validated = validate(parse_text(text, self.catalogue), self.catalogue)
+        document, frames = validated.document, dict[str, "DataFrame"]()
+        for node_id in validated.order:
+            node = document.node(node_id)
+            inputs = {edge.target_port: frames[edge.source] for edge in document.inputs_of(node_id)}
+            context = _Context(node, self.spark, bounded, self.topics)
+            frames[node_id] = self.catalogue.get(node.operator).compile(validated.configs[node_id], inputs, context)
+        (sink,) = (node_id for node_id in validated.order if not document.outputs_of(node_id))
+        return frames[sink]
+
+    def batch(self, text: str) -> list[tuple[Any, ...]]:
+        """The rows of a batch run."""
+        return [tuple(row) for row in self.frame(text).collect()]
+
+    def stream(self, text: str, *, output_mode: str = "append") -> list[tuple[Any, ...]]:
+        """The rows of a stream over everything that is there."""
+        name = f"trial_{next(_query_numbers)}"
+        writer = self.frame(text, bounded=False).writeStream.format("memory").queryName(name)
+        writer.outputMode(output_mode).trigger(availableNow=True).start().awaitTermination()
+        return [tuple(row) for row in self.spark.table(name).collect()]
+
+
+@dataclass(slots=True)
+class _Context:
+    node: Node
+    spark: SparkSession
+    bounded: bool
+    topics: Mapping[str, DataFrame]
+
+    def read_topic(self, node: Node, schema: Schema) -> DataFrame:
+        topic = str(node.config["topic"])
+        if topic not in self.topics:
+            raise NotFound(f"no topic {topic!r} was handed in", valid=self.topics)
+        return self.topics[topic]

@@ -1,0 +1,205 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from headrace.errors import InvalidInput, InvalidSyntax
+from headrace.graph import UNKNOWN, Schema
+from headrace.graph.schema import parse_type
+from headrace.operators.expression_types import check_types, type_of
+from headrace.operators.expressions import MAX_EXPRESSION_CHARACTERS, aggregates, check_columns, parse_expression
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+SCHEMA = Schema.parse(
+    "b BOOLEAN, t TINYINT, s SMALLINT, i INT, l BIGINT, f FLOAT, d DOUBLE, x STRING, y BINARY, dt DATE, ts TIMESTAMP, "
+    "n DECIMAL(10,2), arr ARRAY<INT>, st STRUCT<q:INT>, m MAP<STRING,DOUBLE>, `we ird` INT"
+)
+
+# Expression → type; what Spark says about each is checked below.
+TOLD = {
+    "i": "INT", "`we ird`": "INT", "I + 1": "INT", "i + l": "BIGINT", "i + d": "DOUBLE", "i * f": "DOUBLE",
+    "f + f": "FLOAT", "i / l": "DOUBLE", "f / f": "DOUBLE", "i % 2": "INT", "t + s": "SMALLINT", "t + 1": "INT",
+    "-i": "INT", "d * 1.8 + 32": "DOUBLE", "n + d": "DOUBLE", "i DIV 2": "BIGINT", "1": "INT", "3000000000": "BIGINT",
+    "1.5": "DECIMAL(2,1)", "0.05": "DECIMAL(2,2)", "1e3": "DOUBLE", "'a'": "STRING", '"a"': "STRING", "true": "BOOLEAN",
+    "i > 1": "BOOLEAN", "x LIKE 'a%'": "BOOLEAN", "i BETWEEN 1 AND 2": "BOOLEAN", "i IN (1, 2)": "BOOLEAN",
+    "b AND NOT b": "BOOLEAN", "i IS NULL": "BOOLEAN", "x RLIKE 'a'": "BOOLEAN", "i <=> l": "BOOLEAN",
+    "sum(i)": "BIGINT", "sum(f)": "DOUBLE", "avg(t)": "DOUBLE", "count(*)": "BIGINT", "count(DISTINCT i)": "BIGINT",
+    "count_if(b)": "BIGINT", "approx_count_distinct(x)": "BIGINT", "min(ts)": "TIMESTAMP", "max(x)": "STRING",
+    "first(n)": "DECIMAL(10,2)", "any_value(x)": "STRING", "max_by(x, ts)": "STRING", "stddev(i)": "DOUBLE",
+    "var_pop(i)": "DOUBLE", "bool_or(b)": "BOOLEAN", "sum(i) FILTER (WHERE b)": "BIGINT", "max(i) - min(i)": "INT",
+    "sum(i) / count(*)": "DOUBLE", "upper(x)": "STRING", "concat(x, 'a')": "STRING", "x || 'a'": "STRING",
+    "length(x)": "INT", "substring(x, 1, 2)": "STRING", "trim(x)": "STRING", "abs(d)": "DOUBLE",
+    "round(d, 1)": "DOUBLE",
+    "floor(d)": "BIGINT", "ceil(f)": "BIGINT", "sqrt(i)": "DOUBLE", "power(i, 2)": "DOUBLE", "exp(d)": "DOUBLE",
+    "coalesce(i, l)": "BIGINT", "coalesce(x, 'a')": "STRING", "if(b, i, l)": "BIGINT", "greatest(i, d)": "DOUBLE",
+    "CASE WHEN b THEN i ELSE 2 END": "INT", "CASE WHEN b THEN x END": "STRING",
+    "CASE WHEN b THEN NULL ELSE d END": "DOUBLE",
+    "CAST(x AS int)": "INT", "x::double": "DOUBLE", "CAST(i AS decimal(10, 2))": "DECIMAL(10,2)",
+    "CAST(arr AS array<string>)": "ARRAY<STRING>", "date_trunc('hour', ts)": "TIMESTAMP", "hour(ts)": "INT",
+    "ts + INTERVAL 5 SECONDS": "TIMESTAMP", "current_timestamp()": "TIMESTAMP", "DATE '2020-01-01'": "DATE",
+    "st": "STRUCT<q:INT>",
+}  # fmt: skip
+# Types that only Spark can tell.
+NOT_TOLD = (
+    "n * n", "i + 1.5", "i + n", "sum(n)", "avg(n)", "st.q", "arr[0]", "m['a']", "round(i)", "round(n, 1)", "ts - ts",
+    "year(ts)", "max_by(x, ts, 3)", "floor(n)", "floor(d, 1)", "from_json(x, 'a INT')", "transform(arr, z -> z + 1)",
+    "nullif(i, 1)", "size(arr)", "concat(arr, arr)", "substring(y, 1, 2)", "coalesce(i, n)", "if(b, i, x)", "i & 1",
+    "NULL", "explode(arr)", "my_function(i)", "x + 1", "dt + 1",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "type_"), TOLD.items())
+def test_types_that_can_be_told(text: str, type_: str) -> None:
+    assert type_of(parse_expression(text), SCHEMA) == type_
+
+
+@pytest.mark.parametrize("text", NOT_TOLD)
+def test_types_that_are_left_to_spark(text: str) -> None:
+    assert type_of(parse_expression(text), SCHEMA) == UNKNOWN
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize("text", TOLD)
+def test_spark_says_the_same(text: str, spark: SparkSession) -> None:
+    frame = spark.createDataFrame([], str(SCHEMA)).selectExpr(text)
+    assert parse_type(frame.schema[0].dataType.simpleString()) == TOLD[text]
+
+
+MISMATCHES = (
+    "b + 1",
+    "y * 2",
+    "sum(b)",
+    "avg(y)",
+    "ts > 5",
+    "b = 1.5",
+    "y < 3",
+    "dt >= i",
+    "upper(x) = 'A' AND ts < 1",
+)
+
+
+@pytest.mark.parametrize("text", MISMATCHES)
+def test_operands_that_do_not_fit(text: str) -> None:
+    with pytest.raises(InvalidInput, match="does not work with") as caught:
+        check_types(parse_expression(text), SCHEMA)
+    assert caught.value.place is not None
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize("text", MISMATCHES)
+def test_spark_refuses_the_same(text: str, spark: SparkSession) -> None:
+    from pyspark.errors import AnalysisException
+
+    with pytest.raises(AnalysisException):
+        spark.createDataFrame([], str(SCHEMA)).selectExpr(text)
+
+
+@pytest.mark.parametrize("text", [*TOLD, "x > 5", "ts > '2020-01-01'", "dt < ts", "dt + 1", "x + 1", "avg(x)", "n > d"])
+def test_operands_that_fit(text: str) -> None:
+    check_types(parse_expression(text), SCHEMA)
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "column", "message"),
+    [
+        ("a >", 1, 3, "incomplete near '>'"),
+        ("a > 1)", 1, 6, "unexpected ')'"),
+        ("a\n  FROM b", 2, 3, "unexpected 'FROM'"),
+        ("SELECT a", 1, 1, "unexpected 'SELECT'"),
+        ("DROP TABLE a", 1, 1, "unexpected 'DROP'"),
+        ("a, b", 1, 2, "unexpected ','"),
+        ("f(a", 1, 3, "unexpected 'a'"),
+        ("a[1", 1, 3, "expected ]"),
+        ("a = 'x", 1, 5, "missing '"),
+        ("a; b", 1, 2, "separated by ';'"),
+        ("  ", 1, 1, "an empty expression"),
+        ("a IN (SELECT 1)", 1, 1, "a subquery cannot stand"),
+        ("EXISTS (SELECT b FROM c)", 1, 16, "a subquery cannot stand"),
+        ("x + row_number() OVER (ORDER BY a)", 1, 33, "a window function"),
+        ("a = :name", 1, 1, "a parameter cannot stand"),
+        ("t.*", 1, 1, "only a plain *"),
+        ("(" * 5_000, 1, 1, "nested too deeply"),
+    ],
+)
+def test_what_is_no_expression_is_refused_with_its_place(text: str, line: int, column: int, message: str) -> None:
+    with pytest.raises(InvalidSyntax) as caught:
+        parse_expression(text)
+    assert message in caught.value.message
+    assert caught.value.place is not None
+    assert (caught.value.place.line, caught.value.place.column) == (line, column)
+
+
+def test_an_expression_has_a_limit() -> None:
+    with pytest.raises(InvalidSyntax, match="are allowed"):
+        parse_expression("a" * (MAX_EXPRESSION_CHARACTERS + 1))
+
+
+_PIECES = (
+    "a",
+    "1",
+    "'x'",
+    "(",
+    ")",
+    "+",
+    " AND ",
+    ".",
+    ",",
+    "[",
+    "]",
+    "*",
+    " AS b",
+    "count",
+    ";",
+    "`c`",
+    "\n",
+    "->",
+    ":",
+    "@",
+    "/*",
+    "--",
+    "\\",
+)
+
+
+@given(st.lists(st.sampled_from(_PIECES), max_size=12).map("".join))
+def test_any_text_is_read_or_refused(text: str) -> None:
+    try:
+        expression = parse_expression(text)
+    except InvalidSyntax as refused:
+        assert str(refused)  # noqa: PT017 - either outcome is right
+    else:
+        assert all(name.lower() in text for name in expression.columns)
+
+
+def test_columns_and_names() -> None:
+    expression = parse_expression("upper(a) || `b c`.d || transform(e, z -> z + f) AS g")
+    assert expression.columns == {"a", "b c", "e", "f"}
+    assert [reference.place.column for reference in expression.references] == [7, 13, 34, 46]
+    assert (expression.name, expression.column) == ("g", None)
+    assert (parse_expression("a.b.c").name, parse_expression("a.b.c").column) == ("c", None)
+    assert (parse_expression("Abc").name, parse_expression("Abc").column) == ("Abc", "abc")
+    assert (parse_expression("Abc AS d").name, parse_expression("Abc AS d").column) == ("d", "abc")
+    assert parse_expression("a + 1").name is None
+    assert parse_expression("* EXCEPT (a)").is_star
+
+
+def test_unknown_columns_are_marked() -> None:
+    with pytest.raises(InvalidInput, match="unknown column 'tss'") as caught:
+        check_columns(parse_expression("i > 1 AND tss IS NULL"), SCHEMA)
+    assert caught.value.place is not None
+    assert caught.value.place.marked() == "i > 1 AND tss IS NULL\n          ^^^"
+    assert caught.value.hint is not None
+    assert "ts" in caught.value.hint
+
+
+@pytest.mark.parametrize(
+    "text", ["sum(i)", "mean(d)", "try_sum(i)", "any(b)", "collect_list(i)", "percentile_approx(d, 0.5)"]
+)
+def test_aggregates_are_known(text: str) -> None:
+    assert len(list(aggregates(parse_expression(f"1 + {text}").tree))) == 1
+    assert not list(aggregates(parse_expression("abs(i) + my_sum(i)").tree))
