@@ -35,7 +35,7 @@ def foldable_documents(draw: st.DrawFn) -> Document:
             choices = [f"{base}_{suffix}" for suffix in _SUFFIXES.get(before.operator, ())]
             if node.operator == "to-topic" and draw(st.booleans()):
                 _rename(names, node.id, f"into_{names[before.id]}")
-            elif choices and draw(_mostly):
+            elif len(choices) > 0 and draw(_mostly):
                 _rename(names, before.id, draw(st.sampled_from(choices)))
     nodes = [replace(node, id=names[node.id]) for node in document.nodes]
     edges = [Edge(names[edge.source], names[edge.target]) for edge in document.edges]

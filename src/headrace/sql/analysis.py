@@ -100,9 +100,7 @@ class Analysis:
             raise self._script.error("there is nothing to run", Span(0, 1), hint=_NO_END)
         for problem in structure_problems(document, self._catalogue):
             origin = self._origins.get(problem.node or "", Origin(Span(0, 1)))
-            message = problem.message
-            if problem.code == "unconnected_port":
-                message = f"nobody reads {problem.node!r}"
+            message = f"nobody reads {problem.node!r}" if _is_unread(problem) else problem.message
             raise self._script.error(message, origin.span, hint=_hint(problem))
 
     def _misconfigured(self, problems: tuple[Problem, ...], origin: Origin) -> InvalidSyntax:
@@ -151,8 +149,12 @@ def _fits(given: str, wanted: str) -> bool:
     return given == wanted or UNKNOWN in (given, wanted) or (is_numeric(given) and is_numeric(wanted))
 
 
+def _is_unread(problem: Problem) -> bool:
+    return problem.code == "unconnected_port" and "output port" in problem.message
+
+
 def _hint(problem: Problem) -> str | None:
-    if problem.code == "unconnected_port":
+    if _is_unread(problem):
         return "read it in an INSERT INTO … SELECT, or remove it"
     if problem.code == "no_sink":
         return _NO_END

@@ -66,7 +66,7 @@ def _option_word(cursor: Cursor) -> str:
 
 def _column(cursor: Cursor, known: list[ColumnDefinition]) -> ColumnDefinition:
     start = cursor.index
-    name = cursor.name("the name of a column")
+    name = cursor.label("the name of a column")
     if any(column.name.text.lower() == name.text.lower() for column in known):
         raise cursor.script.error(f"the column {name.text!r} is defined twice", name.span)
     if cursor.accept("AS"):
@@ -98,9 +98,9 @@ def _watermark(cursor: Cursor) -> Watermark:
     """`WATERMARK FOR ts AS ts - INTERVAL '5' SECOND`; the delay may be left out."""
     start = cursor.index
     cursor.expect("WATERMARK", "FOR")
-    column = cursor.name("the name of a time column")
+    column = cursor.label("the name of a time column")
     cursor.expect("AS")
-    if cursor.name(column.text).text.lower() != column.text.lower():
+    if cursor.label(column.text).text.lower() != column.text.lower():
         cursor.index -= 1
         raise cursor.failure(column.text)
     delay = read_duration(cursor, ",", ")", "IDLE") if cursor.accept("-") else None

@@ -1,0 +1,10 @@
+"""The names that other folders may use."""
+
+from __future__ import annotations
+
+import headrace.sql
+
+
+def test_public_names() -> None:
+    assert sorted(headrace.sql.__all__) == ["parse", "print_sql", "read_annotations"]
+    assert all(hasattr(headrace.sql, name) for name in headrace.sql.__all__)

@@ -1,0 +1,261 @@
+"""Every fault is told in words, with the marked text, and with what would be right."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from headrace.errors import InvalidSyntax
+from headrace.graph.document import Document
+from headrace.sql import parse
+
+Read = Callable[[str], Document]
+
+# statements, part of the message, the marked text, part of the hint or of the valid words
+FAULTS = [
+    # statements
+    ("SELEKT 1", "unknown statement SELEKT", "SELEKT", "INSERT INTO … SELECT"),
+    ("SELECT * FROM t", "no target", "SELECT", "INSERT INTO name"),
+    ("CREATE TABLE x (a INT)", "CREATE TABLE is not supported", "TABLE", "CREATE VIEW"),
+    ("CREATE TRIGGER beat AT EVERY 5 SECONDS", "CREATE TRIGGER is not supported", "TRIGGER", "CREATE STREAM"),
+    ("CREATE STREEM x", "CREATE STREEM", "STREEM", "did you mean STREAM?"),
+    ("UPDATE t SET alt = 1", "UPDATE is not supported", "UPDATE", "INSERT INTO"),
+    ("DELETE FROM t", "DELETE is not supported", "DELETE", "INSERT INTO"),
+    ("UPSERT INTO o SELECT * FROM t", "UPSERT is not supported", "UPSERT", "INSERT INTO"),
+    ("EXPLAIN SELECT 1", "EXPLAIN is not supported", "EXPLAIN", "INSERT INTO"),
+    ("START PIPELINE p", "START is not supported", "START", "INSERT INTO"),
+    ("PARTITION WITH (drone OF t) BEGIN END", "PARTITION is not supported", "PARTITION", "INSERT INTO"),
+    ("INSERT o SELECT * FROM t", "expected INTO", "o", ""),
+    ("CREATE VIEW", "expected the name of a view but found the end", " ", ""),
+    ("CREATE VIEW v SELECT * FROM t", "expected AS", "SELECT", ""),
+    ("INSERT INTO o SELECT * FROM t; garbage", "unknown statement GARBAGE", "garbage", ""),
+    # clauses
+    ("INSERT INTO o SELECT alt FROM t JOIN timeless ON true", "joins are not supported", "JOIN", ""),
+    ("INSERT INTO o SELECT alt FROM t LEFT JOIN timeless", "joins are not supported", "LEFT", ""),
+    ("INSERT INTO o SELECT alt FROM t, timeless", "joins are not supported", ",", ""),
+    ("INSERT INTO o SELECT alt FROM t UNION SELECT alt FROM t", "UNION", "UNION", ""),
+    ("INSERT INTO o SELECT alt FROM t ORDER BY alt", "ORDER BY", "ORDER BY", ""),
+    ("INSERT INTO o SELECT alt FROM t LIMIT 5", "no end", "LIMIT", ""),
+    ("INSERT INTO o SELECT DISTINCT alt FROM t", "DISTINCT", "DISTINCT", ""),
+    ("INSERT INTO o SELECT a FROM (SELECT 1)", "subqueries", "(", "CREATE VIEW"),
+    ("INSERT INTO o WITH x AS (SELECT 1) SELECT * FROM x", "CREATE VIEW", "WITH", ""),
+    ("INSERT INTO o SELECT * FROM t WHERE alt IN (SELECT alt FROM t)", "a subquery", "alt IN (SELECT alt FROM t)", ""),
+    ("INSERT INTO o SELECT lag(alt) OVER (ORDER BY ts) AS x FROM t", "OVER", "lag(alt) OVER (ORDER BY ts)", ""),
+    ("INSERT INTO o SELECT * FROM PATTERN (EVERY e1=t)", "patterns", "PATTERN", ""),
+    ("INSERT INTO o SELECT * FROM t MATCH_RECOGNIZE (x)", "patterns", "MATCH_RECOGNIZE", ""),
+    ("INSERT INTO o SELECT * FROM t OUTPUT FIRST EVERY 5 EVENTS", "OUTPUT", "OUTPUT", ""),
+    ("INSERT INTO o SELECT * FROM t WHERE ok WHERE ok", "a second time", "WHERE", ""),
+    ("INSERT INTO o SELECT * FROM t EMIT SOMETIMES", "expected CHANGES or FINAL", "SOMETIMES", ""),
+    ("INSERT INTO o SELECT * FROM t EMIT FINAL", "EMIT FINAL needs a window", "SELECT * FROM t EMIT FINAL", ""),
+    ("INSERT INTO o SELECT alt x y FROM t", "expected , or FROM", "y", ""),
+    ("INSERT INTO o SELECT * FROM t SOMEHOW STRANGE", "expected WHERE or GROUP BY", "STRANGE", ""),
+    # expressions
+    ("INSERT INTO o SELECT alt, FROM t", "expected an expression but found 'FROM'", "FROM", ""),
+    ("INSERT INTO o SELECT * FROM t WHERE alt >", "breaks off", " ", ""),
+    ("INSERT INTO o SELECT * FROM t WHERE (alt > 1", "breaks off", " ", ""),
+    ("INSERT INTO o SELECT * FROM t WHERE alt > AND ok", "cannot be read on from 'AND'", "AND", ""),
+    ("INSERT INTO o SELECT * FROM t WHERE drone = 'abc", "never closed", "'", ""),
+    ("INSERT INTO o SELECT * FROM t /* alt", "never closed", "/", ""),
+    ("INSERT INTO o SELECT * FROM t WHERE alt > :limit", "a parameter", "alt > :limit", ""),
+    ("INSERT INTO o SELECT abss(alt) AS x FROM t", "unknown function 'abss'", "abss", "did you mean abs"),
+    ("INSERT INTO o SELECT " + "(" * 500 + "alt" + ")" * 500 + " AS x FROM t", "nested too deeply", "(", ""),
+    # names
+    ("INSERT INTO o SELECT * FROM tt", "unknown stream 'tt'", "tt", "did you mean t?"),
+    ("INSERT INTO alerts SELECT * FROM t", "unknown stream 'alerts'", "alerts", "CREATE STREAM alerts"),
+    ("INSERT INTO o SELECT * FROM v; CREATE VIEW v AS SELECT * FROM t", "unknown stream 'v'", "v", "in line 5"),
+    ("CREATE VIEW t AS SELECT * FROM timeless", "'t' is defined twice", "t", ""),
+    ("CREATE STREAM a AS SELECT * FROM t; INSERT INTO a SELECT * FROM t", "its own SELECT", "a", "two INSERT INTO"),
+    ("CREATE VIEW v AS SELECT * FROM t", "nobody reads 'v'", "v", "INSERT INTO"),
+    ("CREATE VIEW o_filter AS SELECT * FROM t; INSERT INTO o SELECT * FROM o_filter WHERE ok", "two nodes", "o", ""),
+    ("INSERT INTO o SELECT * FROM o", "no columns", "o", "list them"),
+    ("INSERT INTO o SELECT dron FROM t", "unknown column 'dron'", "dron", "did you mean drone?"),
+    ("INSERT INTO o SELECT drone\nFROM t\nWHERE ok AND\n  altt > 1", "unknown column 'altt'", "altt", "alt"),
+    ("INSERT INTO o SELECT x.alt, y.alt AS b FROM t x", "unknown column 'y'", "y", "drone"),
+    ("INSERT INTO o SELECT alt, alt FROM t", "comes out twice", "alt", "rename"),
+    ("INSERT INTO o SELECT alt + 1 FROM t", "has no name", "alt + 1", "AS name"),
+    # types
+    ("INSERT INTO o SELECT ok + 1 AS x FROM t", "does not work with BOOLEAN", "ok", ""),
+    ("INSERT INTO o SELECT * FROM t WHERE alt", "is DOUBLE, not BOOLEAN", "alt", ""),
+    ("CREATE STREAM p (drone INT); INSERT INTO p SELECT drone FROM t", "is STRING, and the target wants INT", "p", ""),
+    ("CREATE STREAM p (d INT); INSERT INTO p SELECT drone FROM t", "no column 'drone'; the SELECT", "p", "d"),
+    ("CREATE STREAM p (a STRINGG); INSERT INTO o SELECT * FROM p", "unknown type 'STRINGG'", "STRINGG", "STRING"),
+    ("CREATE STREAM p (a INT PRIMARY KEY)", "unexpected 'PRIMARY'", "INT PRIMARY KEY", ""),
+    ("CREATE STREAM p (a INT, A STRING)", "defined twice", "A", ""),
+    # windows
+    ("INSERT INTO o SELECT avg(alt) AS x FROM t", "an aggregate needs a window", "avg(alt)", "WINDOW TUMBLING"),
+    ("INSERT INTO o SELECT drone FROM t GROUP BY drone", "GROUP BY needs a window", "drone", "WINDOW TUMBLING"),
+    ("INSERT INTO o SELECT drone FROM t HAVING ok", "HAVING needs a window", "ok", "WHERE"),
+    ("INSERT INTO o SELECT * FROM t WHERE count(*) > 3", "cannot stand in WHERE", "count(*)", "HAVING"),
+    ("INSERT INTO o SELECT count(*) AS n FROM t WINDOW SLIDING(10m, 2m)", "SLIDING windows", "SLIDING", "tumbling"),
+    ("INSERT INTO o SELECT count(*) AS n FROM t WINDOW('length', 5)", "length windows", "'length'", "tumbling"),
+    ("INSERT INTO o SELECT count(*) AS n FROM t WINDOW TUMBLIN(1s)", "unknown kind", "TUMBLIN", "tumbling"),
+    ("INSERT INTO o SELECT count(*) AS n FROM t WINDOW TUMBLING(5 apples)", "is no duration", "5 apples", "10s"),
+    ("INSERT INTO o SELECT count(*) AS n FROM t WINDOW TUMBLING(tss, 1s)", "unknown column 'tss'", "tss", "ts"),
+    ("INSERT INTO o SELECT count(*) AS n FROM t WINDOW TUMBLING()", "expected a duration", ")", ""),
+    ("INSERT INTO o SELECT count(*) AS n FROM HOP(TABLE t, DESCRIPTOR(ts), 1s)", "HOP windows", "HOP", "TUMBLE"),
+    (
+        "INSERT INTO o SELECT count(*) AS n FROM timeless WINDOW TUMBLING(1s)",
+        "no event time",
+        "WINDOW TUMBLING(1s)",
+        "WATERMARK",
+    ),
+    ("INSERT INTO o SELECT alt, count(*) AS n FROM t WINDOW TUMBLING(1s)", "alt is neither", "alt", "_window_start"),
+    (
+        "INSERT INTO o SELECT count(*) AS n FROM t GROUP BY dron WINDOW TUMBLING(1s)",
+        "unknown column 'dron'",
+        "dron",
+        "drone",
+    ),
+    (
+        "INSERT INTO o SELECT count(*) AS n FROM t GROUP BY upper(drone) WINDOW TUMBLING(1s)",
+        "only columns",
+        "upper(drone)",
+        "VIEW",
+    ),
+    (
+        "INSERT INTO o SELECT drone FROM t GROUP BY drone WINDOW TUMBLING(1s)",
+        "nothing to compute",
+        "WINDOW TUMBLING(1s)",
+        "count",
+    ),
+    ("INSERT INTO o SELECT * FROM t WINDOW TUMBLING(1s)", "* cannot stand with a window", "*", ""),
+    ("INSERT INTO o SELECT sum(alt) / 2 FROM t WINDOW TUMBLING(1s)", "needs a name", "sum(alt) / 2", "AS name"),
+    (
+        "INSERT INTO o SELECT count(DISTINCT alt) AS n FROM t WINDOW TUMBLING(1s)",
+        "DISTINCT",
+        "alt",
+        "approx_count_distinct",
+    ),
+    ("INSERT INTO o SELECT avg(altt) AS n FROM t WINDOW TUMBLING(1s)", "unknown column 'altt'", "altt", "alt"),
+    ("INSERT INTO o SELECT count(*) AS n FROM t WINDOW TUMBLING(0s)", "no length", "o", ""),
+    # options
+    ("CREATE STREAM p WITH (topik = 'x'); INSERT INTO p SELECT * FROM t", "unknown option 'topik'", "topik", "topic"),
+    ("CREATE STREAM p WITH ('late.policy' = 'drop')", "unknown option 'late.policy'", "'late.policy'", "bad_rows"),
+    ("CREATE STREAM p WITH (start = 'latest'); INSERT INTO p SELECT * FROM t", "only written", "start", "partitions"),
+    ("CREATE STREAM p (a INT) WITH (key = 'a'); INSERT INTO o SELECT * FROM p", "only read", "key", "start"),
+    (
+        "CREATE STREAM p WITH (format = 'xml'); INSERT INTO p SELECT * FROM t",
+        "cannot be 'xml'",
+        "format = 'xml'",
+        "arrow",
+    ),
+    ("CREATE STREAM p WITH (key = 'x'); INSERT INTO p SELECT alt FROM t", "unknown column 'x'", "key = 'x'", "alt"),
+    (
+        "CREATE STREAM p WITH (partitions = 'many'); INSERT INTO p SELECT * FROM t",
+        "partitions",
+        "partitions = 'many'",
+        "",
+    ),
+    ("CREATE STREAM p WITH (connector = 'kafka')", "unknown connector 'kafka'", "connector = 'kafka'", "generator"),
+    ("CREATE STREAM p WITH (connector = 'filter')", "unknown connector 'filter'", "connector = 'filter'", "preview"),
+    ("CREATE STREAM p WITH (connector = 'file'); INSERT INTO p SELECT * FROM t", "'path' is missing", "p", ""),
+    ("CREATE STREAM p WITH (connector = 'generator'); INSERT INTO p SELECT * FROM t", "only be read", "p", ""),
+    ("CREATE STREAM p WITH (connector = 'preview'); INSERT INTO o SELECT * FROM p", "only be written", "p", ""),
+    ("CREATE STREAM p WITH (topic = 'a', topic = 'b')", "given twice", "topic", ""),
+    ("CREATE STREAM p WITH (topic)", "expected =", ")", ""),
+    ("CREATE STREAM p WITH (topic = x)", "expected a text in quotes", "x", ""),
+    ("CREATE STREAM p WITH (topic = JSON 'x')", "this is no JSON", "'x'", ""),
+    ("CREATE STREAM p WITH (rows = 10d)", "is no number", "10d", ""),
+    (
+        "CREATE STREAM p (a INT, WATERMARK FOR b AS b); INSERT INTO o SELECT * FROM p",
+        "unknown column 'b'",
+        "WATERMARK FOR b AS b",
+        "a",
+    ),
+    (
+        "CREATE STREAM p (a INT, WATERMARK FOR a AS a); INSERT INTO o SELECT * FROM p",
+        "not TIMESTAMP",
+        "WATERMARK FOR a AS a",
+        "",
+    ),
+    ("CREATE STREAM p (a INT, WATERMARK FOR a AS b - 5 SECONDS)", "expected a", "b", ""),
+    (
+        "CREATE STREAM p (a TIMESTAMP, WATERMARK FOR a AS a - 5 SECONDS IDLE AFTER '30' SECOND)",
+        "IDLE AFTER",
+        "IDLE",
+        "",
+    ),
+    ("CREATE STREAM p (a INT, WATERMARK FOR a AS a, WATERMARK FOR a AS a)", "one watermark", "WATERMARK", ""),
+    ("CREATE STREAM p (a AS 1 + 1); INSERT INTO o SELECT * FROM p", "needs a type", "a AS 1 + 1", ""),
+    (
+        "CREATE STREAM p (a INT) WITH (connector = 'generator'); INSERT INTO o SELECT * FROM p",
+        "are computed",
+        "a INT",
+        "a AS",
+    ),
+    (
+        "CREATE STREAM p (a INT) WITH (schema = 'a INT'); INSERT INTO o SELECT * FROM p",
+        "in the option 'schema'",
+        "a INT",
+        "",
+    ),
+    ("CREATE STREAM p (a INT) AS SELECT * FROM t", "come from the SELECT", "(", ""),
+    # operator calls
+    ("CREATE STREAM q AS SELECT * FROM filterr(TABLE t, condition => 'ok')", "unknown operator", "filterr", "filter"),
+    (
+        "CREATE STREAM q AS SELECT * FROM filter(TABLE t, condition => 'okk')",
+        "unknown column 'okk'",
+        "condition => 'okk'",
+        "ok",
+    ),
+    (
+        "CREATE STREAM q AS SELECT * FROM filter(TABLE t, cond => 'ok')",
+        "unknown setting 'cond'",
+        "cond => 'ok'",
+        "condition",
+    ),
+    (
+        "CREATE STREAM q AS SELECT alt FROM filter(TABLE t, condition => 'ok')",
+        "stands alone",
+        "filter(TABLE t, condition => 'ok')",
+        "VIEW",
+    ),
+    (
+        "CREATE STREAM q AS SELECT * FROM filter(TABLE t, condition => 'ok', condition => 'ok')",
+        "given twice",
+        "condition",
+        "",
+    ),
+    ("CREATE STREAM q AS SELECT * FROM filter(condition => 'ok')", "'in' is not connected", "filter", ""),
+]
+
+
+@pytest.mark.parametrize(("sql", "message", "marked", "help_"), FAULTS, ids=lambda text: str(text)[:50])
+def test_a_fault_is_told_with_its_place(read: Read, sql: str, message: str, marked: str, help_: str) -> None:
+    with pytest.raises(InvalidSyntax) as caught:
+        read(sql)
+    error = caught.value
+    assert message in error.message
+    assert error.place is not None
+    line = (error.place.text.splitlines()[error.place.line - 1] + " ")[error.place.column - 1 :]
+    assert line[: error.place.length] == marked
+    assert help_ in f"{error.hint} {' '.join(error.valid)}"
+
+
+@pytest.mark.parametrize("sql", ["", "-- only a comment", ";;", "CREATE STREAM t (a INT)"])
+def test_a_script_without_a_pipeline_is_refused(sql: str) -> None:
+    with pytest.raises(InvalidSyntax, match="nothing to run"):
+        parse(sql)
+
+
+def test_a_script_has_a_limit() -> None:
+    with pytest.raises(InvalidSyntax, match="at most 1000000"):
+        parse(" " * 1_000_001)
+
+
+def test_a_long_chain_of_operators_is_told_not_crashed(read: Read) -> None:
+    with pytest.raises(InvalidSyntax):
+        read(f"INSERT INTO o SELECT {'+'.join(['alt'] * 5_000)} AS x FROM t")
+
+
+def test_the_message_shows_the_line_with_a_mark(read: Read) -> None:
+    with pytest.raises(InvalidSyntax) as caught:
+        read("INSERT INTO o\nSELECT drone FROM t\nWHERE altt > 1")
+    assert str(caught.value) == (
+        "unknown column 'altt' (line 7, column 7)\n"
+        "WHERE altt > 1\n"
+        "      ^^^^\n"
+        "valid: drone, alt, ok, tags, ts\n"
+        "hint: did you mean alt?"
+    )
