@@ -38,6 +38,7 @@ def consumer(bootstrap: str, group: str, **settings: Any) -> Iterator[Consumer]:
             "group.id": group,
             "auto.offset.reset": "earliest",
             "enable.auto.commit": False,
+            "fetch.wait.max.ms": 20,
             **settings,
         }
     )

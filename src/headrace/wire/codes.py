@@ -66,12 +66,13 @@ class ErrorCode(IntEnum):
     UNKNOWN_TOPIC_ID = 100
 
     @classmethod
-    def of(cls, number: int) -> ErrorCode:
-        """The code with this number; one that this broker does not know is an unknown server error."""
-        try:
-            return cls(number)
-        except ValueError:
-            return cls.UNKNOWN_SERVER_ERROR
+    def _missing_(cls, value: object) -> ErrorCode | None:
+        """Other brokers know more codes: they keep their number."""
+        if not isinstance(value, int):
+            return None
+        other = int.__new__(cls, value)
+        other._name_, other._value_ = f"ERROR_{value}", value
+        return other
 
 
 class Refusal(Exception):

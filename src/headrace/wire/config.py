@@ -34,6 +34,8 @@ class BrokerConfig:
 
     connections_max: int = 1_024
     request_bytes_max: int = 100 * _MIB
+    # All requests but Produce, whose records are passed on undecoded.
+    control_request_bytes_max: int = 8 * _MIB
     in_flight_requests_max: int = 64
     # Per connection; reading stops above it. One request may be larger.
     in_flight_bytes_max: int = 64 * _MIB

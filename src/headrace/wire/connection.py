@@ -15,7 +15,7 @@ from headrace.wire.config import BrokerConfig
 from headrace.wire.frames import FrameReceiver, Part, RequestHeader, read_header, response_frame
 from headrace.wire.handlers.table import ROUTES, Route, unsupported_api_versions
 from headrace.wire.packing import Malformed, Reader
-from headrace.wire.protocol import API_VERSIONS, API_VERSIONS_KEY
+from headrace.wire.protocol import API_VERSIONS, API_VERSIONS_KEY, PRODUCE
 from headrace.wire.services import Call, Services
 
 _log = structlog.get_logger("headrace.wire")
@@ -120,6 +120,9 @@ class Connection(asyncio.BufferedProtocol):
             raise Malformed(f"api key {header.api_key} is not known")
         if not route.api.speaks(header.version) and header.api_key != API_VERSIONS_KEY:
             raise Malformed(f"version {header.version} of {route.api.name} is not known")
+        if header.api_key != PRODUCE.key and len(frame) > self._config.control_request_bytes_max:
+            limit = self._config.control_request_bytes_max
+            raise Malformed(f"a {route.api.name} request of {len(frame)} bytes; at most {limit} are accepted")
         self._held_bytes += len(frame)
         return _Received(route, header, reader, len(frame))
 

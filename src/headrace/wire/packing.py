@@ -28,7 +28,7 @@ class Reader:
     __slots__ = ("_buffer", "_end", "position")
 
     def __init__(self, buffer: bytes | bytearray | memoryview, position: int = 0) -> None:
-        self._buffer = memoryview(buffer)
+        self._buffer = memoryview(buffer).toreadonly()
         self._end = len(self._buffer)
         self.position = position
 
@@ -76,10 +76,6 @@ class Reader:
         self.position += length
         return taken
 
-    def rest(self) -> memoryview:
-        """All bytes not read yet; none are left afterwards."""
-        return self.take(self.remaining)
-
     def _text(self, length: int) -> str:
         try:
             return str(self.take(length), "utf-8")
@@ -100,17 +96,28 @@ class Reader:
         length = self.unsigned_varint() - 1 if flexible else self.int32()
         return None if length == -1 else self.take(length)
 
-    def array_length(self, flexible: bool = False) -> int:
-        """The length of an array, null read as empty. An entry has at least one byte: a longer claim is refused."""
+    def nullable_array_length(self, flexible: bool = False) -> int | None:
+        """The length of an array. An entry has at least one byte: a longer claim is refused."""
         length = self.unsigned_varint() - 1 if flexible else self.int32()
         if length < -1 or length > self.remaining:
             raise Malformed(f"an array of {length} entries in {self.remaining} bytes")
-        return max(length, 0)
+        return None if length == -1 else length
+
+    def array_length(self, flexible: bool = False) -> int:
+        """As `nullable_array_length`, null read as empty."""
+        return self.nullable_array_length(flexible) or 0
+
+    def tag_count(self) -> int:
+        """How many tagged fields follow; each has at least two bytes."""
+        count = self.unsigned_varint()
+        if count > self.remaining:
+            raise Malformed(f"{count} tagged fields in {self.remaining} bytes")
+        return count
 
     def skip_tagged_fields(self, flexible: bool = True) -> None:
         if not flexible:
             return
-        for _ in range(self.unsigned_varint()):
+        for _ in range(self.tag_count()):
             self.unsigned_varint()
             self.take(self.unsigned_varint())
 

@@ -58,7 +58,7 @@ class SchemaCodec(Generic[Request, Response]):
     response: type[Response]
 
     def decode_request(self, version: int, reader: Reader) -> Request:
-        return codec.decode(self.request, self.schema, "request", version, reader.rest())
+        return codec.decode(self.request, self.schema, "request", version, reader)
 
     def encode_response(self, version: int, response: Response) -> Sequence[Part]:
         return [codec.encode(response, self.schema, "response", version)]
@@ -67,7 +67,7 @@ class SchemaCodec(Generic[Request, Response]):
         return [codec.encode(request, self.schema, "request", version)]
 
     def decode_response(self, version: int, reader: Reader) -> Response:
-        return codec.decode(self.response, self.schema, "response", version, reader.rest())
+        return codec.decode(self.response, self.schema, "response", version, reader)
 
 
 def _api(  # noqa: PLR0917 - one line per API reads as a table

@@ -46,11 +46,7 @@ class BrokerConnection:
             raise ConnectionLost(f"broker {address[0]}:{address[1]} cannot be reached: {error}") from None
         self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self._ranges: dict[int, tuple[int, int]] = {}
-        try:
-            answer = self.send(API_VERSIONS, ApiVersionsRequest("headrace", "1"), deadline, API_VERSIONS_VERSION)
-        except Malformed as error:
-            self.close()
-            raise ConnectionLost(f"{address[0]}:{address[1]} does not speak Kafka: {error}") from None
+        answer = self.send(API_VERSIONS, ApiVersionsRequest("headrace", "1"), deadline, API_VERSIONS_VERSION)
         self._ranges = {entry.api_key: (entry.min_version, entry.max_version) for entry in answer.api_keys}
 
     def close(self) -> None:
@@ -76,15 +72,14 @@ class BrokerConnection:
         try:
             self._write([self._header(api, spoken), *api.codec.encode_request(spoken, request)], deadline)
             reader = Reader(self._read_frame(deadline))
-        except OSError as error:
+            if reader.int32() != self._correlation_id:
+                raise Malformed("the answer to another request")
+            reader.skip_tagged_fields(api.flexible_response(spoken))
+            return api.codec.decode_response(spoken, reader)
+        except (OSError, Malformed) as error:
             self.close()
             host, port = self.address
             raise ConnectionLost(f"connection to broker {host}:{port} broke during {api.name}: {error}") from None
-        if reader.int32() != self._correlation_id:
-            self.close()
-            raise ConnectionLost(f"broker {self.address[0]}:{self.address[1]} answered another request")
-        reader.skip_tagged_fields(api.flexible_response(spoken))
-        return api.codec.decode_response(spoken, reader)
 
     def _header(self, api: Api[Request, Response], version: int) -> bytes:
         writer = Writer()

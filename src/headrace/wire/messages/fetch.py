@@ -196,7 +196,7 @@ def decode_response(version: int, reader: Reader) -> FetchResponse:
     reader.int32()
     error_code = ErrorCode.NONE
     if version >= 7:
-        error_code = ErrorCode.of(reader.int16())
+        error_code = ErrorCode(reader.int16())
         reader.int32()
     partitions: list[FetchedPartition] = []
     for _ in range(reader.array_length(flexible)):
@@ -208,7 +208,7 @@ def decode_response(version: int, reader: Reader) -> FetchResponse:
 
 def _read_fetched(reader: Reader, version: int, topic: str) -> FetchedPartition:
     flexible = version >= FLEXIBLE_SINCE
-    index, error_code = reader.int32(), ErrorCode.of(reader.int16())
+    index, error_code = reader.int32(), ErrorCode(reader.int16())
     high_watermark, last_stable_offset = reader.int64(), reader.int64()
     log_start_offset = reader.int64() if version >= 5 else -1
     aborted = []

@@ -141,5 +141,5 @@ def _read_produced(reader: Reader, version: int, topic: str) -> ProducedPartitio
             reader.skip_tagged_fields(flexible)
         error_message = reader.nullable_string(flexible)
     reader.skip_tagged_fields(flexible)
-    code = ErrorCode.of(error_code)
+    code = ErrorCode(error_code)
     return ProducedPartition(topic, index, code, base_offset, log_append_time_ms, log_start_offset, error_message)

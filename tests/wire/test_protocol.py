@@ -1,0 +1,181 @@
+"""Every message in every version: what one side writes the other reads, and kio's schemas agree with the table."""
+
+from __future__ import annotations
+
+import dataclasses
+from types import NoneType, UnionType
+from typing import Any, Union, get_args, get_origin, get_type_hints
+from uuid import UUID
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from headrace.wire import codec
+from headrace.wire.codes import ErrorCode
+from headrace.wire.handlers.table import ROUTES
+from headrace.wire.messages import fetch, produce
+from headrace.wire.packing import Reader
+from headrace.wire.protocol import Api, SchemaCodec
+from headrace.wire.schema import is_flexible
+
+SCHEMA_APIS = [route.api for route in ROUTES.values() if isinstance(route.api.codec, SchemaCodec)]
+CASES = [(api, version) for api in SCHEMA_APIS for version in range(api.version_min, api.version_max + 1)]
+
+
+def case_id(case: tuple[Api[Any, Any], int]) -> str:
+    return f"{case[0].name}-v{case[1]}"
+
+
+def full(hint: Any, depth: int = 0) -> Any:
+    """A value of the type in which nothing is a default, so that a lost field shows."""
+    if dataclasses.is_dataclass(hint) and isinstance(hint, type):
+        hints = get_type_hints(hint)
+        return hint(**{field.name: full(hints[field.name], depth + 1) for field in dataclasses.fields(hint)})
+    if get_origin(hint) in (Union, UnionType):
+        return full(next(kind for kind in get_args(hint) if kind is not NoneType), depth)
+    if get_origin(hint) is tuple:
+        return (full(get_args(hint)[0], depth + 1),)
+    known = {int: 7 + depth, str: f"text{depth}", bytes: b"raw", bool: True, UUID: UUID(int=depth + 1)}
+    return ErrorCode.CORRUPT_MESSAGE if hint is ErrorCode else known[hint]
+
+
+def same(sent: Any, received: Any) -> bool:
+    """Equal, or left at the default because the version has no such field."""
+    if dataclasses.is_dataclass(received) and not isinstance(received, type):
+        return all(
+            same(getattr(sent, field.name), getattr(received, field.name))
+            or getattr(received, field.name) == field.default
+            for field in dataclasses.fields(received)
+        )
+    if isinstance(received, tuple) and isinstance(sent, tuple):
+        return len(sent) == len(received) and all(map(same, sent, received))
+    return bool(sent == received)
+
+
+@pytest.mark.parametrize("case", CASES, ids=map(case_id, CASES))
+def test_messages_pass_unchanged_in_every_version(case: tuple[Api[Any, Any], int]) -> None:
+    api, version = case
+    messages = api.codec
+    request = full(messages.request)  # type: ignore[attr-defined]
+    raw = b"".join(messages.encode_request(version, request))
+    assert same(request, messages.decode_request(version, Reader(raw)))
+    response = full(messages.response)  # type: ignore[attr-defined]
+    raw = b"".join(messages.encode_response(version, response))
+    assert same(response, messages.decode_response(version, Reader(raw)))
+
+
+@pytest.mark.parametrize("api", [route.api for route in ROUTES.values()], ids=lambda api: api.name)
+def test_the_compact_encoding_begins_where_the_schemas_say(api: Api[Any, Any]) -> None:
+    versions = range(max(api.version_min, 3 if api.name == "produce" else 0), api.version_max + 1)
+    flexible = [version for version in versions if is_flexible(api.name, version)]
+    assert flexible == [version for version in versions if api.flexible_request(version)]
+
+
+@dataclasses.dataclass(frozen=True)
+class PartitionRecords:
+    index: int
+    records: bytes | None
+
+
+@dataclasses.dataclass(frozen=True)
+class TopicRecords:
+    name: str
+    partition_data: tuple[PartitionRecords, ...]
+
+
+@dataclasses.dataclass(frozen=True)
+class SchemaProduceRequest:
+    """Produce as the schemas know it, to check the hand-written packing against."""
+
+    transactional_id: str | None
+    acks: int
+    timeout_ms: int
+    topic_data: tuple[TopicRecords, ...]
+
+
+@pytest.mark.parametrize("version", range(3, 13))
+def test_produce_is_packed_as_the_schema_says(version: int) -> None:
+    entries = (("a", 0, b"first"), ("a", 1, b"second"), ("b", 2, b"third"))
+    request = produce.ProduceRequest("tx", -1, 1500, tuple(produce.ProducePartition(*entry) for entry in entries))
+    raw = b"".join(produce.encode_request(version, request))
+    seen = codec.decode(SchemaProduceRequest, "produce", "request", version, Reader(raw))
+    assert (seen.transactional_id, seen.acks, seen.timeout_ms) == ("tx", -1, 1500)
+    assert tuple((t.name, p.index, p.records) for t in seen.topic_data for p in t.partition_data) == entries
+    assert produce.decode_request(version, Reader(raw)) == request
+
+
+@pytest.mark.parametrize("version", range(3, 13))
+def test_produce_answers_pass_unchanged(version: int) -> None:
+    refused = produce.ProducedPartition("a", 0, ErrorCode.CORRUPT_MESSAGE, 5, 6, 7, "why")
+    response = produce.ProduceResponse((refused, produce.ProducedPartition("b", 1)))
+    raw = b"".join(produce.encode_response(version, response))
+    assert same(response, produce.decode_response(version, Reader(raw)))
+
+
+@dataclasses.dataclass(frozen=True)
+class WantedPartition:
+    partition: int
+    fetch_offset: int
+    partition_max_bytes: int
+
+
+@dataclasses.dataclass(frozen=True)
+class WantedTopic:
+    topic: str
+    partitions: tuple[WantedPartition, ...]
+
+
+@dataclasses.dataclass(frozen=True)
+class SchemaFetchRequest:
+    max_wait_ms: int
+    min_bytes: int
+    max_bytes: int
+    isolation_level: int
+    topics: tuple[WantedTopic, ...]
+
+
+@given(st.sampled_from(range(4, 13)), st.integers(0, 2**63 - 1), st.text(max_size=50))
+def test_fetch_is_packed_as_the_schema_says(version: int, offset: int, topic: str) -> None:
+    wanted = (fetch.FetchPartition(topic, 1, offset, 9), fetch.FetchPartition("other", 2, 0, 8))
+    request = fetch.FetchRequest(500, 1, 1_000, 1, wanted)
+    raw = b"".join(fetch.encode_request(version, request))
+    seen = codec.decode(SchemaFetchRequest, "fetch", "request", version, Reader(raw))
+    assert (seen.max_wait_ms, seen.min_bytes, seen.max_bytes, seen.isolation_level) == (500, 1, 1_000, 1)
+    entries = {(t.topic, p.partition, p.fetch_offset, p.partition_max_bytes) for t in seen.topics for p in t.partitions}
+    assert entries == {(topic, 1, offset, 9), ("other", 2, 0, 8)}
+    assert fetch.decode_request(version, Reader(raw)) == request
+
+
+@dataclasses.dataclass(frozen=True)
+class GivenPartition:
+    partition_index: int
+    error_code: ErrorCode
+    high_watermark: int
+    last_stable_offset: int
+    aborted_transactions: tuple[fetch.AbortedRange, ...] | None
+    records: bytes | None
+
+
+@dataclasses.dataclass(frozen=True)
+class GivenTopic:
+    topic: str
+    partitions: tuple[GivenPartition, ...]
+
+
+@dataclasses.dataclass(frozen=True)
+class SchemaFetchResponse:
+    responses: tuple[GivenTopic, ...]
+
+
+@pytest.mark.parametrize("version", range(4, 13))
+def test_fetch_answers_are_packed_as_the_schema_says(version: int) -> None:
+    aborted = (fetch.AbortedRange(3, 10), fetch.AbortedRange(4, 11))
+    found = fetch.FetchedPartition("a", 0, ErrorCode.NONE, 20, 15, 1, aborted, b"batches")
+    refused = fetch.FetchedPartition("b", 3, ErrorCode.OFFSET_OUT_OF_RANGE, aborted=())
+    raw = b"".join(fetch.encode_response(version, fetch.FetchResponse((found, refused))))
+    seen = codec.decode(SchemaFetchResponse, "fetch", "response", version, Reader(raw))
+    assert [topic.topic for topic in seen.responses] == ["a", "b"]
+    assert seen.responses[0].partitions == (GivenPartition(0, ErrorCode.NONE, 20, 15, aborted, b"batches"),)
+    assert seen.responses[1].partitions[0].error_code == ErrorCode.OFFSET_OUT_OF_RANGE
+    assert same(fetch.FetchResponse((found, refused)), fetch.decode_response(version, Reader(raw)))
