@@ -139,11 +139,12 @@ class Child:
                     self._answer = _json_object(line)
 
     def _last_words(self) -> str:
-        """What it wrote to its log and is no log line."""
+        """What it wrote to its log after the last empty line and is no log line."""
         with self.command.log_path.open("rb") as log:
             end = log.seek(0, os.SEEK_END)
             log.seek(max(self._log_start, end - WORDS_BYTES_MAX))
-            lines = log.read().decode(errors="replace").splitlines()
+            written = log.read().decode(errors="replace").rstrip()
+        lines = written.rpartition("\n\n")[2].splitlines()
         return "\n".join(line for line in lines if not line.startswith("{"))
 
     def _log_hint(self) -> str:

@@ -23,29 +23,29 @@ from headrace.server.service import Service
 from headrace.server.settings import TOKEN_VARIABLE, ServerSettings
 
 EXIT_REFUSED: Final = 2
-EXIT_FAILED: Final = 1
 
 _log = logging.getLogger(__name__)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Serves until SIGTERM or SIGINT. Exits with 2 and a sentence on stderr when it cannot start."""
+    logging.getLogger("py4j").setLevel(logging.WARNING)
     logging.basicConfig(level=logging.INFO, stream=sys.stderr, format='{"time": "%(asctime)s", "event": "%(message)s"}')
     try:
-        code = run_server(_parse(arguments))
+        run_server(_parse(arguments))
     except HeadraceError as error:
-        print(error, file=sys.stderr)
-        raise SystemExit(EXIT_REFUSED if error.domain == "user" else EXIT_FAILED) from None
-    raise SystemExit(code)
+        # The empty line parts the sentence from what Java wrote before it.
+        print(f"\n{error}", file=sys.stderr)
+        raise SystemExit(EXIT_REFUSED) from None
 
 
-def run_server(settings: ServerSettings) -> int:
-    """The exit code. Raises HeadraceError when it cannot start."""
+def run_server(settings: ServerSettings) -> None:
+    """Returns when it was asked to stop, and has. Raises HeadraceError when it cannot start."""
     listener = _listen(settings.port)
     service = Service(settings)
     opening = _Opening(service)
     opening.start()  # the JVM starts while the rest is imported
-    return uvloop.run(_serve(settings, service, opening, listener))
+    uvloop.run(_serve(settings, service, opening, listener))
 
 
 class _Opening(threading.Thread):
@@ -63,7 +63,7 @@ class _Opening(threading.Thread):
             self.failure = error
 
 
-async def _serve(settings: ServerSettings, service: Service, opening: _Opening, listener: socket.socket) -> int:
+async def _serve(settings: ServerSettings, service: Service, opening: _Opening, listener: socket.socket) -> None:
     from headrace.server.app import create_app  # noqa: PLC0415 - after the JVM was started
     from headrace.server.http import HttpServer  # noqa: PLC0415
 
@@ -81,7 +81,6 @@ async def _serve(settings: ServerSettings, service: Service, opening: _Opening, 
     await asyncio.to_thread(service.close)
     if opening.failure is not None:
         raise opening.failure
-    return 0
 
 
 def _announce(port: int) -> None:

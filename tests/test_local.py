@@ -1,0 +1,125 @@
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+import headrace
+from headrace.errors import Conflict, InvalidGraph, InvalidInput, NotFound
+
+SCHEMA = "drone STRING, battery DOUBLE"
+ROWS = [{"drone": f"d{n}", "battery": float(n)} for n in range(40)]
+
+
+@pytest.fixture(scope="module")
+def h() -> Iterator[headrace.Local]:
+    with headrace.local() as made:
+        yield made
+
+
+def alerts(name: str, source: str, target: str) -> headrace.Pipeline:
+    pipeline = headrace.Pipeline(name)
+    pipeline.topic(source, schema=SCHEMA).filter("battery < 20").to_topic(target, key="drone")
+    return pipeline
+
+
+def test_import_is_light() -> None:
+    script = "import sys, headrace; print([m for m in ('pyspark', 'pyarrow', 'confluent_kafka') if m in sys.modules])"
+    printed = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout
+    assert printed.strip() == "[]"
+
+
+def test_public_names() -> None:
+    assert set(headrace.__all__) <= set(dir(headrace))
+    for name in headrace.__all__:
+        assert getattr(headrace, name) is not None
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        headrace.nothing  # noqa: B018
+
+
+def test_stream_from_topic_to_topic(h: headrace.Local) -> None:
+    h.create_topic("stream-in", partitions=3)
+    follower = h.events.follow()
+    assert h.produce("stream-in", ROWS[:30], key="drone") == 30
+    pipeline = alerts("stream", "stream-in", "stream-out")
+    assert h.start(pipeline).state == "running"
+    assert h.wait_idle(pipeline)
+    assert sorted(row["battery"] for row in h.rows("stream-out")) == [float(n) for n in range(20)]
+    h.produce("stream-in", ROWS[:5], key="drone")
+    assert h.wait_idle()
+    assert len(h.rows("stream-out")) == 25
+    assert h.stop(pipeline).state == "stopped"
+    seen = {event.kind for event in iter(lambda: follower.next(timeout_s=0.1), None)}
+    assert {"started", "progress", "stopped"} <= seen
+    follower.close()
+
+
+def test_stopped_pipeline_goes_on_where_it_was(h: headrace.Local) -> None:
+    h.create_topic("again-in")
+    pipeline = alerts("again", "again-in", "again-out")
+    for start in (0, 5, 10):
+        h.produce("again-in", ROWS[start : start + 5])
+        h.start(pipeline)
+        assert h.wait_idle(pipeline)
+        h.stop(pipeline)
+    assert sorted(row["battery"] for row in h.rows("again-out")) == [float(n) for n in range(15)]
+
+
+def test_batch_is_the_same_pipeline(h: headrace.Local) -> None:
+    h.create_topic("batch-in", partitions=2)
+    h.produce("batch-in", ROWS, key="drone")
+    result = h.run_batch(alerts("batch", "batch-in", "batch-out"))
+    assert sorted(row["battery"] for row in h.rows("batch-out")) == [float(n) for n in range(20)]
+    assert result.seconds > 0
+
+
+def test_preview(h: headrace.Local) -> None:
+    h.create_topic("preview-in")
+    h.produce("preview-in", ROWS)
+    pipeline = headrace.Pipeline("looking")
+    pipeline.topic("preview-in", schema=SCHEMA).preview(rows=5, id="look")
+    h.start(pipeline)
+    assert h.wait_idle(pipeline)
+    assert [row["battery"] for row in h.preview(pipeline, "look")] == [35.0, 36.0, 37.0, 38.0, 39.0]
+    h.stop(pipeline)
+
+
+def test_rows_may_be_bytes_text_and_hold_times(h: headrace.Local) -> None:
+    h.create_topic("kinds")
+    moment = datetime(2026, 1, 1, tzinfo=UTC)
+    assert h.produce("kinds", [b'{"a": 1}', '{"a": 2}', {"a": moment}, None]) == 4
+    assert h.rows("kinds") == [{"a": 1}, {"a": 2}, {"a": "2026-01-01T00:00:00+00:00"}, None]
+
+
+def test_wrong_rows_are_refused(h: headrace.Local) -> None:
+    h.create_topic("wrong")
+    with pytest.raises(InvalidInput, match="nothing that JSON can say"):
+        h.produce("wrong", [{"a": object()}])
+    with pytest.raises(InvalidInput, match="without the field 'k'"):
+        h.produce("wrong", [{"a": 1}], key="k")
+    assert h.rows("wrong") == []
+
+
+def test_wrong_pipelines_are_refused(h: headrace.Local) -> None:
+    with pytest.raises(NotFound, match="no-such-topic"):
+        h.start(alerts("wrong", "no-such-topic", "out"))
+    with pytest.raises(InvalidGraph):
+        h.start(headrace.Pipeline("empty").topic("x", schema="nonsense")._builder)
+    with pytest.raises(NotFound):
+        h.rows("no-such-topic")
+    with pytest.raises(NotFound):
+        h.stop("never-started")
+
+
+def test_directory_in_use_is_refused(h: headrace.Local) -> None:
+    with pytest.raises(Conflict, match="in use by process"), headrace.local(h.engine.settings.data_directory):
+        pass
+
+
+def test_nothing_works_outside_of_with(tmp_path: Path) -> None:
+    with pytest.raises(InvalidInput, match="nothing runs here"):
+        headrace.local(tmp_path).create_topic("x")
