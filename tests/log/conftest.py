@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
+from shutil import rmtree
 
 import pytest
 
@@ -24,6 +26,22 @@ class Clock:
 @pytest.fixture
 def clock() -> Clock:
     return Clock()
+
+
+@pytest.fixture(scope="module")
+def fresh_directory(tmp_path_factory: pytest.TempPathFactory) -> Callable[[], Path]:
+    """A new empty directory at every call, for the examples of one test; the one before is removed."""
+    root = tmp_path_factory.mktemp("examples")
+    numbers = count()
+
+    def fresh() -> Path:
+        for old in root.iterdir():
+            rmtree(old)
+        directory = root / str(next(numbers))
+        directory.mkdir()
+        return directory
+
+    return fresh
 
 
 @pytest.fixture

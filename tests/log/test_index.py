@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -38,9 +39,9 @@ sizes = st.lists(st.sampled_from([10, 3000, 9000, 40_000]), min_size=1, max_size
 @settings(max_examples=40, deadline=None)
 @given(sizes=sizes, damage=st.lists(st.tuples(st.booleans(), st.integers(0, 400), st.integers(1, 255)), max_size=3))
 def test_lookups_equal_a_scan(
-    tmp_path_factory: pytest.TempPathFactory, sizes: list[int], damage: list[tuple[bool, int, int]]
+    fresh_directory: Callable[[], Path], sizes: list[int], damage: list[tuple[bool, int, int]]
 ) -> None:
-    directory = tmp_path_factory.mktemp("segment")
+    directory = fresh_directory()
     write_segment(directory, sizes)
     for time_index, place, flip in damage:
         path = segment_path(directory, BASE, ".timeindex" if time_index else ".index")

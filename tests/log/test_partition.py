@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -68,9 +69,9 @@ def test_a_sync_covers_what_was_appended_before_it_began(partition: Partition) -
     max_bytes=st.integers(1, 6000),
 )
 def test_reading_gives_back_every_batch_from_any_offset(
-    tmp_path_factory: pytest.TempPathFactory, sizes: list[list[int]], codec: Codec, max_bytes: int
+    fresh_directory: Callable[[], Path], sizes: list[list[int]], codec: Codec, max_bytes: int
 ) -> None:
-    with LogStore.open(tmp_path_factory.mktemp("log") / "data") as store:
+    with LogStore.open(fresh_directory() / "data") as store:
         partition = store.create_topic("t", 1, {"segment.bytes": "2048"}).partitions[0]
         model: list[tuple[int, int, bytes]] = []
         for number, record_sizes in enumerate(sizes):
@@ -175,9 +176,9 @@ def test_a_topic_may_stamp_and_compress(store: LogStore, clock: Callable[[], int
     start=st.integers(0, 30),
 )
 def test_the_first_record_since_a_time_is_that_of_a_linear_search(
-    tmp_path_factory: pytest.TempPathFactory, times: list[list[int]], start: int
+    fresh_directory: Callable[[], Path], times: list[list[int]], start: int
 ) -> None:
-    with LogStore.open(tmp_path_factory.mktemp("log") / "data") as store:
+    with LogStore.open(fresh_directory() / "data") as store:
         partition = store.create_topic("t", 1, {"segment.bytes": "30000"}).partitions[0]
         model = [time_ms for batch_times in times for time_ms in batch_times]
         for batch_times in times:

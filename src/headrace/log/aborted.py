@@ -27,18 +27,22 @@ class AbortedTransaction:
         return body + _CRC.pack(checksum(body))
 
 
-def decode_aborted(content: bytes, place: str) -> list[AbortedTransaction]:
-    """The whole entries. Raises CorruptData naming `place` when one does not match its checksum.
+def decode_aborted(content: bytes, place: str, count: int | None = None) -> list[AbortedTransaction]:
+    """The first `count` entries, or all. Raises CorruptData naming `place` when one is missing or damaged.
 
     A reader beside the writer may see the last entry half written: it reads again before it believes the damage.
     """
-    entries = []
-    for position in range(0, len(content) - ABORTED_ENTRY_BYTES + 1, ABORTED_ENTRY_BYTES):
-        body = content[position : position + _FIELDS.size]
-        if _CRC.unpack_from(content, position + _FIELDS.size)[0] != checksum(body):
-            raise CorruptData(f"{place}: entry {position // ABORTED_ENTRY_BYTES} does not match its checksum")
-        entries.append(AbortedTransaction(*_FIELDS.unpack(body)))
-    return entries
+    if len(content) < (count or 0) * ABORTED_ENTRY_BYTES:
+        raise CorruptData(f"{place}: {len(content)} bytes are too few for {count} entries")
+    return [_entry(content, index, place) for index in range(len(content) // ABORTED_ENTRY_BYTES)[:count]]
+
+
+def _entry(content: bytes, index: int, place: str) -> AbortedTransaction:
+    position = index * ABORTED_ENTRY_BYTES
+    body = content[position : position + _FIELDS.size]
+    if _CRC.unpack_from(content, position + _FIELDS.size)[0] != checksum(body):
+        raise CorruptData(f"{place}: entry {index} fails its checksum")
+    return AbortedTransaction(*_FIELDS.unpack(body))
 
 
 def overlapping(

@@ -23,6 +23,8 @@ class Checkpoint:
 
     offset: int
     log_start_offset: int
+    active_aborted_count: int
+    """Aborted transactions in the index of the segment that was active."""
     producers: tuple[ProducerState, ...]
 
     def save(self, storage: Storage, directory: Path) -> None:
@@ -38,7 +40,8 @@ def load_checkpoint(storage: Storage, directory: Path) -> Checkpoint | None:
     if not body or crc != b"%08x" % checksum(body):
         return None
     fields = json.loads(body)
-    return Checkpoint(fields["offset"], fields["log_start_offset"], tuple(_producer(p) for p in fields["producers"]))
+    producers = tuple(_producer(producer) for producer in fields.pop("producers"))
+    return Checkpoint(**fields, producers=producers)
 
 
 def _producer(fields: dict[str, object]) -> ProducerState:

@@ -62,8 +62,8 @@ class Partition:
         self._checkpoint = found.checkpoint
         self._failure: HeadraceError | None = found.damage
         self._high_watermark = found.high_watermark
-        self._last_stable_offset = self._ledger.stable_offset(self._high_watermark)
         self._log_start_offset = max(found.checkpoint.log_start_offset, self._segments.start_offset)
+        self._last_stable_offset = self._stable_offset()
         self._ticket: SyncTicket | None = None
         self._sync_offset = self.log_end_offset
         self._checkpoint_due_bytes = 0 if self._checkpoint.offset < self.log_end_offset else CHECKPOINT_BYTES
@@ -216,9 +216,13 @@ class Partition:
         self._ticket = None
         self._check_writable()
         self._high_watermark = ticket.end_offset
-        self._last_stable_offset = self._ledger.stable_offset(self._high_watermark)
+        self._last_stable_offset = self._stable_offset()
         self._publish()
         self._save_checkpoint_if_due()
+
+    def _stable_offset(self) -> int:
+        """An undecided transaction holds it back, but not below the start of the log."""
+        return max(self._log_start_offset, self._ledger.stable_offset(self._high_watermark))
 
     def fail_sync(self, ticket: SyncTicket, error: OSError) -> LogRefusal:
         """The ticket's sync failed: the partition takes no writes until it is opened anew.
@@ -251,8 +255,9 @@ class Partition:
 
         Never while a ticket is out: of two syncs of one file only one would learn that it failed.
         """
+        aborted_count = self._ledger.aborted_since(self._segments.active.base_offset)
         states = self._ledger.producers.states()
-        checkpoint = Checkpoint(self.log_end_offset, self._log_start_offset, states)
+        checkpoint = Checkpoint(self.log_end_offset, self._log_start_offset, aborted_count, states)
         self._checkpoint_due_bytes = CHECKPOINT_BYTES
         try:
             self._segments.active.sync()
@@ -350,6 +355,7 @@ class Partition:
         removed = self._segments.sealed[:count]
         self._log_start_offset = max([self._log_start_offset, *(segment.end_offset for segment in removed)])
         self._ledger.forget_below(self._log_start_offset)
+        self._last_stable_offset = self._stable_offset()
         self._publish()
         for _ in range(count):
             self._segments.remove_first()

@@ -8,6 +8,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from pathlib import Path
 
 from headrace.errors import CorruptData
@@ -60,7 +61,8 @@ class PartitionReader:
         aborted = self._aborted(start_offset, end_offset) if committed else ()
         wanted = _Wanted(start_offset, end_offset, headers, min(chunk_bytes, CHUNK_BYTES_MAX), _by_producer(aborted))
         # Mapped before the first record is given, so that retention cannot take a segment away in between.
-        segments = [_MappedSegment.open(self._directory, base) for base in self._bases(start_offset, end_offset)]
+        bases = self._bases(start_offset, end_offset)
+        segments = [_MappedSegment.open(self._directory, *span) for span in pairwise([*bases, end_offset])]
         return (records for segment in segments for records in segment.read(wanted))
 
     def _check_range(self, start_offset: int, end_offset: int, committed: bool) -> None:
@@ -173,21 +175,23 @@ class _MappedSegment:
 
     directory: Path
     base_offset: int
+    end_offset: int
+    """Where the next segment starts, or what is wanted ends."""
     view: memoryview
 
     @classmethod
-    def open(cls, directory: Path, base_offset: int) -> _MappedSegment:
+    def open(cls, directory: Path, base_offset: int, end_offset: int) -> _MappedSegment:
         try:
             mapped = MappedFile(segment_path(directory, base_offset, LOG_SUFFIX))
         except FileNotFoundError:
             cause = f"{directory.name}: the segment at offset {base_offset} was removed by retention"
             raise LogRefusal(ErrorCode.OFFSET_OUT_OF_RANGE, cause) from None
-        return cls(directory, base_offset, mapped.view)
+        return cls(directory, base_offset, end_offset, mapped.view)
 
     def read(self, wanted: _Wanted) -> Iterator[Records]:
         """The segment's part of what is wanted. Raises CorruptData."""
         chunk = _Chunk(self.view)
-        for position, header in self._batches(wanted.start_offset, wanted.end_offset):
+        for position, header in self._batches(wanted.start_offset):
             if not crc_matches(header, self.view, position):
                 raise self._damaged(position, f"the batch at offset {header.base_offset} fails its checksum")
             if not wanted.includes(header):
@@ -214,33 +218,35 @@ class _MappedSegment:
         if len(records):
             yield records
 
-    def _batches(self, start_offset: int, end_offset: int) -> Iterator[tuple[int, BatchHeader]]:
-        """Batches with an offset in the range, their headers sane."""
-        position = self._start_below(start_offset)
-        while position < len(self.view):
-            header = self._header(position)
-            if header.base_offset >= end_offset:
-                return
+    def _batches(self, start_offset: int) -> Iterator[tuple[int, BatchHeader]]:
+        """Batches from the one with the offset on, their headers sane, none missing."""
+        position, offset = self._start_below(start_offset)
+        while offset < self.end_offset:
+            header = self._header(position, offset)
             if header.last_offset >= start_offset:
                 yield position, header
             position += header.size_bytes
+            offset = header.next_offset
 
-    def _header(self, position: int) -> BatchHeader:
+    def _header(self, position: int, offset: int) -> BatchHeader:
+        """The header that must be here. Its offset is not under the checksum, but known from the batch before."""
         header = read_header(self.view, position) if len(self.view) - position >= HEADER_BYTES else None
         if header is None or not is_plausible(header) or position + header.size_bytes > len(self.view):
-            raise self._damaged(position, "there is no whole batch")
+            raise self._damaged(position, f"there is no whole batch where offset {offset} should be")
+        if header.base_offset != offset:
+            raise self._damaged(position, f"the batch says offset {header.base_offset}, {offset} is next")
         return header
 
-    def _start_below(self, offset: int) -> int:
-        """Where the index says to start; the segment's start when the index is wrong or missing."""
+    def _start_below(self, offset: int) -> tuple[int, int]:
+        """Position and offset where the index says to start; the segment's start when the index is wrong or missing."""
         path = segment_path(self.directory, self.base_offset, ".index")
         entries = decode_entries(path.read_bytes() if path.exists() else b"")
         entry = entry_at(entries, max(offset - self.base_offset, 0))
         if entry.position + HEADER_BYTES > len(self.view):
-            return 0
+            return 0, self.base_offset
         header = read_header(self.view, entry.position)
         is_sound = is_plausible(header) and header.base_offset == self.base_offset + entry.relative_offset
-        return entry.position if is_sound else 0
+        return (entry.position, header.base_offset) if is_sound else (0, self.base_offset)
 
     def _damaged(self, position: int, cause: str) -> CorruptData:
         place = f"{self.directory.name}, segment {self.base_offset:020d}{LOG_SUFFIX}, byte {position}"

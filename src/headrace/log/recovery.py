@@ -52,12 +52,12 @@ class _Recovery:
         self.damage = self.damage or CorruptData(f"{self.directory.name}: {message}", hint=hint)
 
     def run(self, bases: list[int]) -> Recovered:
-        checkpoint = load_checkpoint(self.storage, self.directory) or Checkpoint(bases[0], bases[0], ())
+        checkpoint = load_checkpoint(self.storage, self.directory) or Checkpoint(bases[0], bases[0], 0, ())
         active = Segment(self.storage, self.directory, bases[-1])
         recovery_point = max(checkpoint.offset, active.base_offset, self._recorded_watermark())
         self.ledger = Ledger(checkpoint.producers)
         sealed = [self._sealed(base, end, checkpoint.offset) for base, end in pairwise(bases)]
-        self._replay_active(active, checkpoint.offset, recovery_point)
+        self._replay_active(active, checkpoint, recovery_point)
         if self.damage is None:
             self._settle_tail(active, recovery_point)
         high_watermark = active.end_offset if self.damage is None else recovery_point
@@ -73,7 +73,7 @@ class _Recovery:
         segment.load()
         if segment.end_offset != next_base_offset:
             self.report(f"{segment.file.path.name} ends at offset {segment.end_offset}, not at {next_base_offset}")
-        self._adopt_aborted(segment, segment.end_offset)
+        self._adopt_aborted(segment)
         try:
             for located in segment.walk(segment.locate(from_offset), segment.size_bytes):
                 self._replay(segment, located, is_active=False)
@@ -81,10 +81,13 @@ class _Recovery:
             self.report(error.message)
         return SealedSegment.of(segment)
 
-    def _replay_active(self, active: Segment, from_offset: int, recovery_point: int) -> None:
+    def _replay_active(self, active: Segment, checkpoint: Checkpoint, recovery_point: int) -> None:
         """Read the active segment from the checkpoint on, as far as batches follow each other without a flaw."""
-        active.load(before_offset=max(from_offset, active.base_offset))
-        active.cut_aborted(self._adopt_aborted(active, active.end_offset))
+        active.load(before_offset=max(checkpoint.offset, active.base_offset))
+        safe_count = checkpoint.active_aborted_count if checkpoint.offset > active.base_offset else 0
+        self._adopt_aborted(active, safe_count)
+        if self.damage is None:
+            active.cut_aborted(safe_count)
         for located in active.scan(active.size_bytes, active.file.size()):
             if located.header.base_offset != active.end_offset:
                 break
@@ -97,15 +100,12 @@ class _Recovery:
         if active.end_offset < recovery_point:
             self.report(f"{active.file.path.name} ends at offset {active.end_offset}, {recovery_point} was durable")
 
-    def _adopt_aborted(self, segment: Segment, before_offset: int) -> int:
-        """Take over the aborted transactions that a segment's index lists; how many they are."""
+    def _adopt_aborted(self, segment: Segment, count: int | None = None) -> None:
+        """Take over the aborted transactions that a segment's index lists, the first `count` or all."""
         try:
-            entries = [entry for entry in segment.aborted() if entry.last_offset < before_offset]
+            self.ledger.adopt_aborted(segment.aborted(count))
         except CorruptData as error:
             self.report(error.message)
-            return 0
-        self.ledger.adopt_aborted(entries)
-        return len(entries)
 
     def _replay(self, segment: Segment, located: Located, *, is_active: bool) -> None:
         """Pass a batch through the ledger, as appending it did. A sealed segment's index knows its aborts already."""

@@ -82,22 +82,28 @@ class Segment:
         self.max_timestamp_ms = self.index.cut(entry.position)
         self.size_bytes, self.end_offset = entry.position, self.base_offset + entry.relative_offset
         for located in self.scan(entry.position, end):
-            if before_offset is not None and located.header.base_offset >= before_offset:
+            at_end = before_offset is not None and located.header.base_offset >= before_offset
+            if at_end or located.header.base_offset != self.end_offset:
                 break
             self.note(located.header)
 
     def scan(self, position: int, end: int) -> Iterator[Located]:
-        """Batches from a batch start on whose end is at most `end`; stops in front of bytes that are none."""
-        window, window_at = b"", position
+        """Batches from a batch start on whose end is at most `end`; stops in front of bytes that are none.
+
+        The offsets of batches follow each other without a gap. The checksum does not cover them, so this does.
+        """
+        window, window_at, offset = b"", position, None
         while position + HEADER_BYTES <= end:
             if position + HEADER_BYTES > window_at + len(window):
                 window, window_at = self.file.read(SCAN_WINDOW_BYTES, position), position
             if len(window) - (position - window_at) < HEADER_BYTES:
                 return
             header = read_header(window, position - window_at)
-            if not is_plausible(header) or position + header.size_bytes > end:
+            follows = offset is None or header.base_offset == offset
+            if not (follows and is_plausible(header)) or position + header.size_bytes > end:
                 return
             yield Located(position, header)
+            offset = header.next_offset
             position += header.size_bytes
 
     def is_intact(self, located: Located) -> bool:
@@ -136,10 +142,10 @@ class Segment:
             boundary = located.position + located.header.size_bytes
         return boundary
 
-    def aborted(self) -> list[AbortedTransaction]:
-        """The transactions whose abort marker is in this segment. Raises CorruptData."""
+    def aborted(self, count: int | None = None) -> list[AbortedTransaction]:
+        """The transactions whose abort marker is in this segment, the first `count` or all. Raises CorruptData."""
         content = self._aborted_file.read(self._aborted_file.size(), 0) if self._aborted_file else b""
-        return decode_aborted(content, f"{self._aborted_path.parent.name}/{self._aborted_path.name}")
+        return decode_aborted(content, f"{self._aborted_path.parent.name}/{self._aborted_path.name}", count)
 
     def add_aborted(self, entry: AbortedTransaction, ordinal: int) -> None:
         """Write the segment's n-th aborted transaction; readers may look at once. Raises OSError."""
