@@ -1,0 +1,54 @@
+"""The command line. Each command is one thin file; what a command needs is imported when it runs, so help is quick."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import typer
+
+from headrace.cli import consume, demo, doctor, operators, pipeline, produce, sql, topic, up
+from headrace.cli.boundary import Invocation, report_errors
+
+__all__ = ["app", "main"]
+
+app = typer.Typer(
+    name="headrace",
+    help="A durable log that speaks Kafka, and pipelines on Spark. Start with `headrace demo` or `headrace up`.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.command("up")(up.command)
+app.command("demo")(demo.command)
+app.command("sql")(sql.command)
+app.add_typer(topic.app, name="topic")
+app.command("produce")(produce.command)
+app.command("consume")(consume.command)
+app.add_typer(pipeline.app, name="pipeline")
+app.command("operators")(operators.command)
+app.command("doctor")(doctor.command)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        from headrace import __version__  # noqa: PLC0415
+
+        typer.echo(f"headrace {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")] = False,
+    version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and exit.")
+    ] = False,
+) -> None:
+    """Options that stand before the command."""
+
+
+def main() -> None:
+    """The entry of the `headrace` program."""
+    invocation = Invocation.of(sys.argv[1:])
+    sys.exit(report_errors(invocation, lambda standalone: app(standalone_mode=standalone)))

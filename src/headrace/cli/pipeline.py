@@ -1,0 +1,226 @@
+"""`headrace pipeline`: pipelines and their versions on the running server."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from headrace.cli.connect import server_of
+from headrace.cli.options import DEFAULT_DATA_DIR, DataDir, Json
+from headrace.cli.output import console, print_json, print_table, print_text
+from headrace.errors import InvalidInput
+
+app = typer.Typer(help="Save, show, compare, start and stop pipelines.", no_args_is_help=True)
+
+Name = Annotated[str, typer.Argument(metavar="NAME", help="The pipeline's name.")]
+Source = Annotated[
+    str,
+    typer.Argument(metavar="FILE", help="A .sql, .txt (text notation) or .json file, SQL, or - for SQL from stdin."),
+]
+Called = Annotated[str | None, typer.Option("--name", help="Name the pipeline; wins over the name in the file.")]
+
+
+@app.command("save")
+def save(
+    source: Source,
+    *,
+    name: Called = None,
+    note: Annotated[str, typer.Option("--note", "-m", help="What changed and why.")] = "",
+    author: Annotated[str, typer.Option("--author", envvar="USER", help="Who changed it.")] = "",
+    data_dir: DataDir = DEFAULT_DATA_DIR,
+    as_json: Json = False,
+) -> None:
+    """Save a pipeline as a new version."""
+    from headrace.cli.reading import body, read_source  # noqa: PLC0415
+
+    pipeline = read_source(source, name).pipeline()
+    with server_of(data_dir) as server:
+        saved = server.save(body(pipeline), note=note, author=author)
+    if as_json:
+        print_json(saved)
+    else:
+        number = saved["version"]["number"]
+        print_text(f"{pipeline.name} version {number}" + ("" if saved["is_new"] else " (nothing changed)"))
+
+
+@app.command("validate")
+def validate(source: Source, *, name: Called = None, as_json: Json = False) -> None:
+    """Check a pipeline; nothing is saved, and no server is needed."""
+    from headrace.cli.reading import read_source  # noqa: PLC0415
+
+    pipeline = read_source(source, name).pipeline()
+    count = len(pipeline.document().nodes)
+    if as_json:
+        print_json({"pipeline": pipeline.name, "valid": True, "nodes": count})
+    else:
+        print_text(f"{pipeline.name} is valid: {count} nodes")
+
+
+@app.command("list")
+def listing(data_dir: DataDir = DEFAULT_DATA_DIR, as_json: Json = False) -> None:
+    """List the pipelines."""
+    with server_of(data_dir) as server:
+        found = server.pipelines()
+    if as_json:
+        print_json({"pipelines": found})
+    else:
+        rows = ((p["name"], p["latest"]["number"], p["state"], p["latest"]["saved_at"][:19]) for p in found)
+        print_table(("pipeline", "version", "state", "saved at"), rows, empty="no pipelines yet")
+
+
+@app.command("show")
+def show(
+    name: Name,
+    *,
+    version: Annotated[int | None, typer.Option("--version", "-v", min=1, help="Default: the latest.")] = None,
+    to: Annotated[str, typer.Option("--to", help="sql, text, python or json.")] = "sql",
+    data_dir: DataDir = DEFAULT_DATA_DIR,
+    as_json: Json = False,
+) -> None:
+    """Show a pipeline in a notation."""
+    from headrace.cli.reading import NOTATIONS  # noqa: PLC0415
+
+    if to not in NOTATIONS:
+        raise InvalidInput(f"no notation is named {to!r}", valid=NOTATIONS)
+    with server_of(data_dir) as server:
+        shown = server.show(name, version)
+    if as_json:
+        print_json(shown)
+    elif to == "json":
+        console().print_json(data=shown["document"])
+    elif shown[to] is None:
+        raise InvalidInput(f"{name} cannot be said in {to}", valid=[n for n in NOTATIONS if shown.get(n)])
+    else:
+        print_text(shown[to])
+
+
+@app.command("versions")
+def versions(name: Name, data_dir: DataDir = DEFAULT_DATA_DIR, as_json: Json = False) -> None:
+    """List the versions of a pipeline."""
+    with server_of(data_dir) as server:
+        found = server.versions(name)
+    if as_json:
+        print_json({"versions": found})
+    else:
+        rows = ((v["number"], v["saved_at"][:19], v["author"], v["note"], v["content_hash"][:12]) for v in found)
+        print_table(("version", "saved at", "author", "note", "hash"), rows, empty="no versions")
+
+
+@app.command("diff")
+def diff(
+    name: Name,
+    old: Annotated[int, typer.Argument(min=1, help="A version number.")],
+    new: Annotated[int, typer.Argument(min=1, help="Another version number.")],
+    data_dir: DataDir = DEFAULT_DATA_DIR,
+    as_json: Json = False,
+) -> None:
+    """Show what changed in meaning between two versions."""
+    with server_of(data_dir) as server:
+        found = server.diff(name, old, new)
+    if as_json:
+        print_json(found)
+    else:
+        print_text("\n".join(found["changes"]) or "no change")
+
+
+@app.command("start")
+def start(
+    name: Name,
+    *,
+    version: Annotated[int | None, typer.Option("--version", "-v", min=1, help="Default: the latest.")] = None,
+    reset: Annotated[bool, typer.Option("--reset", help="Forget state and offsets: begin at the start.")] = False,
+    data_dir: DataDir = DEFAULT_DATA_DIR,
+    as_json: Json = False,
+) -> None:
+    """Start a pipeline; it runs until stopped, through restarts of the server."""
+    with server_of(data_dir) as server:
+        _print_job(server.start(name, version=version, reset=reset), as_json)
+
+
+@app.command("stop")
+def stop(name: Name, data_dir: DataDir = DEFAULT_DATA_DIR, as_json: Json = False) -> None:
+    """Stop a pipeline; a later start goes on where it was."""
+    with server_of(data_dir) as server:
+        _print_job(server.stop(name), as_json)
+
+
+@app.command("status")
+def status(
+    name: Annotated[str | None, typer.Argument(metavar="[NAME]", help="Default: all that were started.")] = None,
+    data_dir: DataDir = DEFAULT_DATA_DIR,
+    as_json: Json = False,
+) -> None:
+    """Show state, rows, lag and batch time of running pipelines."""
+    with server_of(data_dir) as server:
+        jobs = server.jobs() if name is None else [server.job(name)]
+    if as_json:
+        print_json({"jobs": jobs})
+        return
+    rows = [_query_row(job, query) for job in jobs for query in job["queries"]]
+    columns = ("pipeline", "state", "query", "batch", "batch ms", "rows/s", "lag", "restarts")
+    print_table(columns, rows or [(j["pipeline"], j["state"], *[""] * 6) for j in jobs], empty="nothing was started")
+    for job in jobs:
+        if job["error"]:
+            console().print(f"{job['pipeline']}: {job['error']['message']}", style="red", markup=False)
+
+
+@app.command("events")
+def events(
+    name: Annotated[str | None, typer.Argument(metavar="[NAME]", help="Default: of all pipelines.")] = None,
+    *,
+    limit: Annotated[int | None, typer.Option("--limit", "-n", min=1, help="Stop after so many.")] = None,
+    from_start: Annotated[bool, typer.Option("--from-start", help="Begin with the events that are kept.")] = False,
+    data_dir: DataDir = DEFAULT_DATA_DIR,
+    as_json: Json = False,
+) -> None:
+    """Follow what happens to pipelines, one line per event, until Ctrl-C."""
+    with server_of(data_dir) as server:
+        for count, event in enumerate(server.events(name, from_start=from_start), start=1):
+            if as_json:
+                print_json(event)
+            else:
+                print_text(f"{event.get('number', '')} {event.get('pipeline', '')} {event.get('kind', event)}")
+            if count == limit:
+                return
+
+
+@app.command("delete")
+def delete(
+    name: Name,
+    *,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+    data_dir: DataDir = DEFAULT_DATA_DIR,
+    as_json: Json = False,
+) -> None:
+    """Delete a pipeline and all its versions; topics stay."""
+    if not yes and not as_json:
+        typer.confirm(f"Delete {name} and all its versions?", abort=True)
+    with server_of(data_dir) as server:
+        deleted = server.delete(name)
+    if as_json:
+        print_json(deleted)
+    else:
+        print_text(f"{name} deleted")
+
+
+def _print_job(job: dict[str, Any], as_json: bool) -> None:
+    if as_json:
+        print_json(job)
+    else:
+        print_text(f"{job['pipeline']} is {job['state']}")
+
+
+def _query_row(job: dict[str, Any], query: dict[str, Any]) -> tuple[object, ...]:
+    lag = sum(query["lag"].values())
+    rate = f"{query['rows_per_second']:,.0f}"
+    return (
+        job["pipeline"],
+        job["state"],
+        query["name"],
+        query["batch"],
+        round(query["batch_ms"]),
+        rate,
+        lag,
+        job["restarts"],
+    )

@@ -1,0 +1,78 @@
+"""`headrace sql`: a pipeline in SQL, checked, shown in any notation, started, or run once; or a shell."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from headrace.cli.connect import server_of
+from headrace.cli.options import DEFAULT_DATA_DIR, DataDir, Json
+from headrace.cli.output import console, print_json, print_table, print_text
+from headrace.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from headrace.pipeline import Pipeline
+
+
+def command(
+    source: Annotated[
+        str | None, typer.Argument(metavar="[FILE|STATEMENT|-]", help="A .sql file, SQL, or - for standard input.")
+    ] = None,
+    *,
+    to: Annotated[str, typer.Option("--to", help="Show it as sql, text, python or json.")] = "sql",
+    run: Annotated[bool, typer.Option("--run", help="Save it and start it on the running server.")] = False,
+    batch: Annotated[bool, typer.Option("--batch", help="Run it once over what is there.")] = False,
+    name: Annotated[str | None, typer.Option("--name", help="The pipeline's name; default: that of -- @name.")] = None,
+    reset: Annotated[bool, typer.Option("--reset", help="With --run: forget state and offsets first.")] = False,
+    data_dir: DataDir = DEFAULT_DATA_DIR,
+    as_json: Json = False,
+) -> None:
+    """Check SQL and show it; --run starts it, --batch runs it once. Without SQL: an interactive shell."""
+    if source is None:
+        from headrace.cli.sql_shell import run_shell  # noqa: PLC0415
+
+        run_shell(data_dir)
+        return
+    if run and batch:
+        raise InvalidInput("--run and --batch exclude each other")
+
+    from headrace.cli.reading import read_source, show  # noqa: PLC0415
+
+    pipeline = read_source(source, name).pipeline()
+    if run:
+        start_on_server(pipeline, data_dir, reset=reset, as_json=as_json)
+    elif batch:
+        run_once(pipeline, data_dir, as_json=as_json)
+    elif as_json:
+        print_json({"pipeline": pipeline.name, "document": pipeline.document().to_dict(), to: show(pipeline, to)})
+    else:
+        print_text(show(pipeline, to))
+
+
+def start_on_server(pipeline: Pipeline, data_dir: DataDir, *, reset: bool = False, as_json: bool = False) -> None:
+    from headrace.cli.reading import body  # noqa: PLC0415
+
+    with server_of(data_dir) as server:
+        saved = server.save(body(pipeline), note="headrace sql --run")
+        job = server.start(pipeline.name, version=saved["version"]["number"], reset=reset)
+    if as_json:
+        print_json({"version": saved["version"], "job": job})
+    else:
+        number = saved["version"]["number"]
+        console().print(f"pipeline {pipeline.name} version {number} is {job['state']}", markup=False)
+
+
+def run_once(pipeline: Pipeline, data_dir: DataDir, *, as_json: bool = False) -> None:
+    from headrace.cli.reading import body  # noqa: PLC0415
+
+    out = console()
+    with server_of(data_dir) as server, out.status("running", spinner="dots") as status:
+        if as_json or not out.is_terminal:
+            status.stop()
+        result = server.run_batch(body(pipeline))
+    if as_json:
+        print_json(result)
+        return
+    print_table(("node", "rows out"), result["rows"].items(), empty="no rows")
+    out.print(f"{result['seconds']:.1f} s", style="dim")

@@ -1,0 +1,138 @@
+"""The interactive SQL shell: statements until `;`, kept together as one pipeline, shown and started on demand."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from headrace.cli.boundary import Invocation, report_errors
+from headrace.cli.output import print_text
+from headrace.errors import InvalidInput, did_you_mean
+
+if TYPE_CHECKING:
+    from headrace.pipeline import Pipeline
+
+HISTORY_FILE: Final = ".headrace_history"
+KEYWORDS: Final = (
+    "CREATE STREAM", "CREATE VIEW", "INSERT INTO", "SELECT", "FROM", "WHERE", "GROUP BY", "HAVING", "WINDOW TUMBLING",
+    "EMIT FINAL", "EMIT CHANGES", "WITH", "AS", "WATERMARK FOR", "INTERVAL", "STRING", "DOUBLE", "BIGINT", "INT",
+    "BOOLEAN", "TIMESTAMP", "avg", "count", "sum", "min", "max",
+)  # fmt: skip
+HELP: Final = """\
+A statement ends with ; and is kept with those before it: together they are the pipeline.
+  \\show [sql|text|python|json]   the pipeline in a notation
+  \\run                           save it and start it on the running server
+  \\batch                         run it once over what is there
+  \\name NAME                     name the pipeline
+  \\undo                          take the last statement back
+  \\clear                         forget all statements
+  \\quit                          leave (also Ctrl-D)"""
+
+
+class Shell:
+    """Holds the statements. `execute` raises HeadraceError, and then nothing has changed."""
+
+    def __init__(self, data_dir: Path) -> None:
+        self._data_dir = data_dir
+        self._statements: list[str] = []
+        self._name = "pipeline"
+        self.is_over = False
+
+    @property
+    def names(self) -> list[str]:
+        """Streams that statements define, for completion."""
+        found = re.findall(r"(?i)\bCREATE\s+(?:STREAM|VIEW)\s+(\w+)", "\n".join(self._statements))
+        return sorted(set(found))
+
+    def execute(self, entered: str) -> None:
+        stripped = entered.strip()
+        if stripped.startswith("\\"):
+            self._command(*stripped[1:].split())
+        elif stripped:
+            self._add(stripped)
+
+    def _add(self, statement: str) -> None:
+        kept = [*self._statements, statement]
+        self._pipeline(kept)
+        self._statements = kept
+        print_text(f"ok: {len(kept)} statement{'s' * (len(kept) > 1)} in {self._name}")
+
+    def _command(self, name: str = "", *arguments: str) -> None:
+        from headrace.cli.sql import run_once, start_on_server  # noqa: PLC0415
+
+        commands: dict[str, Callable[..., None]] = {
+            "help": lambda: print_text(HELP),
+            "show": self._show,
+            "run": lambda: start_on_server(self._pipeline(self._statements), self._data_dir),
+            "batch": lambda: run_once(self._pipeline(self._statements), self._data_dir),
+            "name": self._rename,
+            "undo": self._undo,
+            "clear": self._statements.clear,
+            "quit": self._quit,
+        }
+        if name not in commands:
+            raise InvalidInput(f"no command \\{name}", valid=list(commands), hint=did_you_mean(name, commands))
+        try:
+            commands[name](*arguments)
+        except TypeError:
+            raise InvalidInput(f"\\{name} does not take {len(arguments)} words", hint="\\help") from None
+
+    def _pipeline(self, statements: list[str]) -> Pipeline:
+        from headrace.pipeline import Pipeline  # noqa: PLC0415
+
+        return Pipeline.from_sql("\n".join(statements), self._name)
+
+    def _show(self, notation: str = "sql") -> None:
+        from headrace.cli.reading import show  # noqa: PLC0415
+
+        print_text(show(self._pipeline(self._statements), notation))
+
+    def _rename(self, name: str) -> None:
+        self._name = name
+
+    def _undo(self) -> None:
+        if self._statements:
+            print_text(f"taken back: {self._statements.pop()}")
+
+    def _quit(self) -> None:
+        self.is_over = True
+
+
+def run_shell(data_dir: Path) -> None:
+    """Reads until \\quit or Ctrl-D."""
+    from prompt_toolkit import PromptSession  # noqa: PLC0415
+    from prompt_toolkit.completion import DynamicCompleter, WordCompleter  # noqa: PLC0415
+    from prompt_toolkit.history import FileHistory  # noqa: PLC0415
+
+    shell = Shell(data_dir)
+    completer = DynamicCompleter(lambda: WordCompleter([*KEYWORDS, *shell.names], ignore_case=True))
+    session: PromptSession[str] = PromptSession(
+        history=FileHistory(str(Path.home() / HISTORY_FILE)), completer=completer, complete_while_typing=False
+    )
+    print_text("SQL on Headrace. \\help lists the commands; a statement ends with ;")
+    invocation = Invocation(as_json=False, debug=False)
+    while not shell.is_over:
+        entered = _read_statement(session.prompt)
+        if entered is None:
+            return
+        report_errors(invocation, lambda _, entered=entered: shell.execute(entered))  # type: ignore[misc]
+
+
+def _read_statement(prompt: Callable[[str], str]) -> str | None:
+    """Lines up to one that ends with ;, or one command line. None at the end of input; Ctrl-C begins anew."""
+    lines: list[str] = []
+    while True:
+        try:
+            line = prompt("sql> " if not lines else "...> ")
+        except KeyboardInterrupt:
+            lines = []
+            continue
+        except EOFError:
+            return None
+        lines.append(line)
+        if line.rstrip().endswith(";") or (len(lines) == 1 and line.lstrip().startswith("\\")):
+            return "\n".join(lines)
+        if not "".join(lines).strip():
+            lines = []

@@ -1,0 +1,62 @@
+"""`headrace up`: broker and server, kept running until Ctrl-C."""
+
+from __future__ import annotations
+
+import signal
+from types import FrameType
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from headrace.cli.connect import kafka_address
+from headrace.cli.options import DEFAULT_DATA_DIR, DataDir, Json
+from headrace.cli.output import console, print_json
+
+if TYPE_CHECKING:
+    from headrace.process.run_file import RunInfo
+
+
+def command(
+    *,
+    data_dir: DataDir = DEFAULT_DATA_DIR,
+    port: Annotated[int, typer.Option("--port", help="The broker's port; 0 picks a free one.")] = 9092,
+    http_port: Annotated[int, typer.Option("--http-port", help="The server's port; 0 picks a free one.")] = 8484,
+    spark: Annotated[
+        str | None, typer.Option("--spark", help="A Spark master: spark://host:port, k8s://…; default: embedded.")
+    ] = None,
+    broker: Annotated[
+        str | None, typer.Option("--broker", help="kafka://host:port of a cluster to use instead of our own broker.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Start the broker and the server, and keep both running. Ctrl-C stops them."""
+    from headrace.server.stack import Stack, StackSettings  # noqa: PLC0415
+
+    address = None if broker is None else kafka_address(broker)
+    out = console()
+
+    def say(sentence: str) -> None:
+        if not as_json:
+            out.print(sentence, style="dim", markup=False)
+
+    stack = Stack(StackSettings(data_dir, port, http_port, address, spark), log=say)
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        say("stopping")
+        stack.stop()
+
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, stop)
+    stack.run(lambda info: _announce(info, as_json))
+    say("stopped")
+
+
+def _announce(info: RunInfo, as_json: bool) -> None:
+    if as_json:
+        print_json({"ready": True, "url": info.url_with_token, "bootstrap": info.bootstrap, "pid": info.pid})
+        return
+    out = console()
+    out.print("\n[bold green]Headrace is ready[/]")
+    out.print(f"  broker  {info.bootstrap}  (any Kafka client)", markup=False)
+    out.print(f"  server  {info.url_with_token}", markup=False, soft_wrap=True)
+    out.print("\nCtrl-C stops it.\n", style="dim")
