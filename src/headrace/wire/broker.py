@@ -11,7 +11,7 @@ from uuid import uuid4
 import structlog
 
 from headrace.errors import Conflict
-from headrace.log import LogStore, Partition, now_ms
+from headrace.log import LogStore, Partition, Storage, now_ms
 from headrace.wire.codes import Refusal
 from headrace.wire.commit import Committer
 from headrace.wire.config import BrokerConfig
@@ -31,8 +31,12 @@ _log = structlog.get_logger("headrace.wire")
 class Broker:
     """Serves from `start` until `stop`. Everything runs on the loop that called `start`, except the disk's syncs."""
 
-    def __init__(self, config: BrokerConfig, *, clock: Callable[[], int] = now_ms) -> None:
+    def __init__(
+        self, config: BrokerConfig, *, storage: Storage | None = None, clock: Callable[[], int] = now_ms
+    ) -> None:
+        """`storage` and `clock` are for tests: a disk that fails, a time that jumps."""
         self.config = config
+        self._storage = storage
         self._clock = clock
         self._connections: set[Connection] = set()
         self._server: asyncio.Server | None = None
@@ -45,7 +49,7 @@ class Broker:
 
     async def start(self) -> None:
         """Ready to serve when it returns. Raises Conflict (port or directory in use, newer format), CorruptData."""
-        self._store = LogStore.open(self.config.data_dir, clock=self._clock)
+        self._store = LogStore.open(self.config.data_dir, storage=self._storage, clock=self._clock)
         try:
             await self._serve()
         except BaseException:

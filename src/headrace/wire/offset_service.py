@@ -16,11 +16,11 @@ class OffsetService:
     """What is committed here is readable at once and durable when the call returns."""
 
     def __init__(self, topic: StateTopic, committer: Committer) -> None:
-        """Loads what was committed before. Raises CorruptData."""
+        """Knows what was committed before."""
         self._topic = topic
         self._committer = committer
         self.committed = CommittedOffsets()
-        for raw_key, raw_value in topic.load().items():
+        for raw_key, raw_value in topic.values.items():
             self.committed.put(*from_record(raw_key, raw_value))
 
     async def commit(self, entries: Mapping[OffsetKey, CommittedOffset]) -> None:
@@ -57,7 +57,4 @@ class OffsetService:
 
     async def keep_small(self) -> None:
         """Called now and then: bounds what a restart has to read."""
-        forget_below = self._topic.rewrite_if_grown(lambda: to_records(self.committed.items()))
-        if forget_below is not None:
-            await self._committer.durable()
-            self._topic.forget_below(forget_below)
+        await self._topic.keep_small(self._committer)

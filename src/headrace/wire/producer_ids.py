@@ -19,17 +19,17 @@ class ProducerIds:
         self._topic = topic
         self._committer = committer
         self._next = next_producer_id
-        self.reserved_below = next_producer_id
+        self._reserved_below = next_producer_id
         self._lock = asyncio.Lock()
 
     async def take(self) -> int:
         """Raises a Refusal when a new block cannot be reserved."""
         async with self._lock:
-            if self._next == self.reserved_below:
+            if self._next == self._reserved_below:
                 reserved_below = self._next + BLOCK_SIZE
                 record = (PRODUCER_IDS_KEY, pack_next_producer_id(reserved_below))
                 await self._topic.write([record], self._committer)
-                self.reserved_below = reserved_below
+                self._reserved_below = reserved_below
             producer_id = self._next
             self._next += 1
             return producer_id

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final
 
 from headrace.errors import CorruptData
@@ -13,7 +13,7 @@ from headrace.wire.packing import Malformed
 from headrace.wire.state_records import StateRecord, decode_state_batches, encode_state_batch, newest
 
 _READ_BYTES: Final = 4 * 1024 * 1024
-_SNAPSHOT_RECORDS: Final = 1_000
+_REWRITTEN_RECORDS: Final = 1_000
 _CONFIG: Final = {"cleanup.policy": "compact", "retention.ms": "-1", "segment.bytes": str(8 * 1024 * 1024)}
 
 
@@ -21,16 +21,22 @@ class StateTopic:
     """One partition. Grown by `bytes_max`, its live records are written again and its past is deleted."""
 
     def __init__(self, store: LogStore, name: str, bytes_max: int, clock: Callable[[], int]) -> None:
-        """Creates the topic unless it is there. Raises as `LogStore.create_topic` does."""
+        """Creates the topic unless it is there, and reads what it holds. Raises CorruptData, and as `create_topic`."""
         topic = store.topics.get(name) or store.create_topic(name, 1, _CONFIG)
         self.topic_id = topic.topic_id
         self._partition: Partition = topic.partitions[0]
         self._bytes_max = bytes_max
         self._clock = clock
         self._rewrite_at_bytes = bytes_max
+        # The newest value of each key as it stands in the log, whether or not it is durable yet.
+        self._values = self._load()
 
-    def load(self) -> dict[bytes, bytes]:
-        """The newest value of each key. Raises CorruptData."""
+    @property
+    def values(self) -> Mapping[bytes, bytes]:
+        """The newest value of each key."""
+        return self._values
+
+    def _load(self) -> dict[bytes, bytes]:
         try:
             return newest(self._records())
         except (Malformed, LogRefusal) as error:
@@ -46,9 +52,15 @@ class StateTopic:
     def append(self, records: Sequence[StateRecord]) -> int:
         """Write records, not yet durable; the offset that must be passed before they are. Raises a Refusal."""
         try:
-            return self._partition.append(encode_state_batch(records, self._clock()), origin="internal").last_offset
+            appended = self._partition.append(encode_state_batch(records, self._clock()), origin="internal")
         except LogRefusal as refusal:
             raise Refusal(ErrorCode.COORDINATOR_NOT_AVAILABLE, refusal.message) from refusal
+        for key, value in records:
+            if value is None:
+                self._values.pop(key, None)
+            else:
+                self._values[key] = value
+        return appended.last_offset
 
     async def write(self, records: Sequence[StateRecord], committer: Committer) -> None:
         """Durable when it returns. Raises a Refusal when the disk failed; whether the records last is then unknown."""
@@ -57,22 +69,18 @@ class StateTopic:
         if self._partition.high_watermark <= last_offset:
             raise Refusal(ErrorCode.COORDINATOR_NOT_AVAILABLE, "the disk refused the state record")
 
-    def rewrite_if_grown(self, live: Callable[[], Sequence[StateRecord]]) -> int | None:
-        """Write all live records again once the topic has grown too far. What is below the result may then be deleted.
-
-        Call `forget_below` with it when the records are durable.
-        """
-        if self._partition.size_bytes < self._rewrite_at_bytes:
-            return None
+    async def keep_small(self, committer: Committer) -> None:
+        """Called now and then: bounds what a restart has to read. Raises a Refusal when the disk failed."""
+        if self._partition.size_bytes < self._rewrite_at_bytes or not self._values:
+            return
         first_offset = self._partition.log_end_offset
-        records = live()
-        for start in range(0, len(records), _SNAPSHOT_RECORDS):
-            self.append(records[start : start + _SNAPSHOT_RECORDS])
-        return first_offset
-
-    def forget_below(self, offset: int) -> None:
-        self._partition.delete_records(offset)
-        self._rewrite_at_bytes = self._partition.size_bytes + self._bytes_max
+        live: list[StateRecord] = list(self._values.items())
+        for start in range(0, len(live), _REWRITTEN_RECORDS):
+            last_offset = self.append(live[start : start + _REWRITTEN_RECORDS])
+        await committer.durable()
+        if self._partition.high_watermark > last_offset:
+            self._partition.delete_records(first_offset)
+            self._rewrite_at_bytes = self._partition.size_bytes + self._bytes_max
 
 
 def _end_of(batches: bytes) -> int:

@@ -1,15 +1,23 @@
-"""Real broker processes for tests: started, killed without warning, started again."""
+"""Brokers for tests: processes that can be killed, and brokers in a thread with the test's own disk and clock."""
 
 from __future__ import annotations
 
+import asyncio
 import json
 import signal
 import subprocess
 import sys
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
 from headrace.errors import Conflict, ExternalFailure
+from headrace.log import Storage, now_ms
+from headrace.wire.broker import Broker
+from headrace.wire.config import BrokerConfig
 
 END_TIMEOUT_S: Final = 30.0
 
@@ -75,3 +83,41 @@ class BrokerProcess:
         """As after a crash: killed, then started on the same data."""
         self.kill()
         self.start()
+
+
+@contextmanager
+def broker_in_thread(
+    config: BrokerConfig, *, storage: Storage | None = None, clock: Callable[[], int] = now_ms
+) -> Iterator[str]:
+    """The address of a broker that serves in a thread of this process until the block ends, and then stops cleanly."""
+    started: Future[tuple[asyncio.AbstractEventLoop, asyncio.Event, int]] = Future()
+    thread = threading.Thread(target=lambda: asyncio.run(_serve(config, storage, clock, started)))
+    thread.start()
+    try:
+        loop, stopping, port = started.result(END_TIMEOUT_S)
+    except BaseException:
+        thread.join()
+        raise
+    try:
+        yield f"{config.host}:{port}"
+    finally:
+        loop.call_soon_threadsafe(stopping.set)
+        thread.join()
+
+
+async def _serve(
+    config: BrokerConfig,
+    storage: Storage | None,
+    clock: Callable[[], int],
+    started: Future[tuple[asyncio.AbstractEventLoop, asyncio.Event, int]],
+) -> None:
+    broker = Broker(config, storage=storage, clock=clock)
+    try:
+        await broker.start()
+    except BaseException as error:
+        started.set_exception(error)
+        return
+    stopping = asyncio.Event()
+    started.set_result((asyncio.get_running_loop(), stopping, broker.port))
+    await stopping.wait()
+    await broker.stop()

@@ -40,7 +40,7 @@ class TransactionService:
         config: BrokerConfig,
         clock: Callable[[], int],
     ) -> None:
-        """Loads what was written before; `recover` must be called next. Raises CorruptData."""
+        """Knows what was written before; `recover` must be called next."""
         self._store = store
         self._topic = topic
         self._offsets = offsets
@@ -50,7 +50,7 @@ class TransactionService:
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         self.transactions = Transactions(config.transactional_ids_max)
         next_producer_id = 0
-        for key, value in topic.load().items():
+        for key, value in topic.values.items():
             if key == records.PRODUCER_IDS_KEY:
                 next_producer_id = records.unpack_next_producer_id(value)
             elif (transactional_id := records.transactional_id_of(key)) is not None:
@@ -161,15 +161,7 @@ class TransactionService:
             await self._topic.write(gone, self._committer)
             for entry in idle:
                 self.transactions.remove(entry.transactional_id)
-        forget_below = self._topic.rewrite_if_grown(self._live_records)
-        if forget_below is not None:
-            await self._committer.durable()
-            self._topic.forget_below(forget_below)
-
-    def _live_records(self) -> list[StateRecord]:
-        next_id = records.pack_next_producer_id(self._producer_ids.reserved_below)
-        live: list[StateRecord] = [(records.PRODUCER_IDS_KEY, next_id)]
-        return live + [(records.key_of(entry.transactional_id), records.pack(entry)) for entry in self.transactions]
+        await self._topic.keep_small(self._committer)
 
     # -- steps --------------------------------------------------------------------------------------------------
 
