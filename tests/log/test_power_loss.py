@@ -171,22 +171,40 @@ def stored(partition: Partition) -> list[tuple[int, bytes]]:
     return batches
 
 
-@settings(max_examples=150, deadline=None)
-@given(
+histories = given(
     rounds=st.lists(st.lists(st.sampled_from(STEPS), max_size=25), min_size=1, max_size=4),
     seed=st.integers(0, 2**32),
     checkpoint_bytes=st.sampled_from([300, 2000, 1 << 20]),
 )
-def test_acked_stays_and_only_unacked_goes(
-    fresh_directory: Callable[[], Path], rounds: list[list[str]], seed: int, checkpoint_bytes: int
-) -> None:
+
+
+def live_through(directory: Path, rounds: list[list[str]], seed: int, checkpoint_bytes: int) -> None:
+    """Do the steps of each round, and lose power after each."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(partition_module, "CHECKPOINT_BYTES", checkpoint_bytes)
-        run = Run(fresh_directory(), seed)
+        run = Run(directory, seed)
         for steps in rounds:
             for step in steps:
                 run.do(step)
             run.lose_power()
+
+
+@settings(max_examples=60, deadline=None)
+@histories
+def test_acked_stays_and_only_unacked_goes(
+    fresh_directory: Callable[[], Path], rounds: list[list[str]], seed: int, checkpoint_bytes: int
+) -> None:
+    live_through(fresh_directory(), rounds, seed, checkpoint_bytes)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(1200)
+@settings(max_examples=2000, deadline=None)
+@histories
+def test_acked_stays_in_many_histories(
+    fresh_directory: Callable[[], Path], rounds: list[list[str]], seed: int, checkpoint_bytes: int
+) -> None:
+    live_through(fresh_directory(), rounds, seed, checkpoint_bytes)
 
 
 @settings(max_examples=60, deadline=None)

@@ -1,0 +1,141 @@
+"""The data directory: topics, their settings, one owner, a format version."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from headrace.errors import Conflict, CorruptData, InvalidConfig, InvalidInput, NotFound
+from headrace.log import LogStore, TopicConfig, encode_batches
+
+
+def test_topics_survive_a_restart(open_store: Callable[[], LogStore]) -> None:
+    created = open_store().create_topic("orders.v1", 3, {"retention.ms": "-1"})
+    found = open_store().topics["orders.v1"]
+    assert (found.topic_id, found.config, len(found.partitions)) == (created.topic_id, created.config, 3)
+    assert found.config.retention_ms == -1
+
+
+def test_a_deleted_topic_is_gone_with_its_files(open_store: Callable[[], LogStore], tmp_path: Path) -> None:
+    store = open_store()
+    store.create_topic("a", 2, {})
+    store.create_topic("a-0", 1, {})
+    store.delete_topic("a")
+    assert list(store.topics) == ["a-0"]
+    assert sorted(path.name for path in (tmp_path / "data").glob("a*")) == ["a-0-0"]
+    assert list(open_store().topics) == ["a-0"]
+    with pytest.raises(NotFound, match="no topic 'a'"):
+        store.delete_topic("a")
+
+
+def test_a_topic_created_again_is_empty_and_another(store: LogStore) -> None:
+    first = store.create_topic("a", 1, {})
+    first.partitions[0].append(next(encode_batches(None, [b"x"], [1])))
+    store.sync()
+    store.delete_topic("a")
+    second = store.create_topic("a", 1, {})
+    assert second.partitions[0].log_end_offset == 0
+    assert second.topic_id != first.topic_id
+
+
+@pytest.mark.parametrize("name", ["", ".", "..", "a/b", "a b", "ä", "x" * 250])
+def test_bad_names_are_refused(store: LogStore, name: str) -> None:
+    with pytest.raises(InvalidInput, match="is no topic name"):
+        store.create_topic(name, 1, {})
+
+
+def test_bad_arguments_change_nothing(store: LogStore, tmp_path: Path) -> None:
+    store.create_topic("a", 1, {})
+    before = sorted((tmp_path / "data").rglob("*"))
+    with pytest.raises(Conflict, match="exists already"):
+        store.create_topic("a", 1, {})
+    for count in (0, -1, 10_001):
+        with pytest.raises(InvalidInput, match="1 to 10000"):
+            store.create_topic("b", count, {})
+    with pytest.raises(InvalidConfig, match=r"did you mean retention.ms") as refused:
+        store.create_topic("b", 1, {"retention.m": "5"})
+    assert "segment.bytes" in refused.value.valid
+    for name, value in (("retention.ms", "soon"), ("segment.bytes", "3"), ("cleanup.policy", "shred")):
+        with pytest.raises(InvalidConfig, match=f"{name} cannot be '{value}'"):
+            store.create_topic("b", 1, {name: value})
+    assert sorted((tmp_path / "data").rglob("*")) == before
+
+
+def test_settings_round_trip_under_kafkas_names() -> None:
+    config = TopicConfig.from_names({"max.message.bytes": "5", "message.timestamp.type": "LogAppendTime"})
+    assert TopicConfig.from_names(config.to_names()) == config
+    assert config.to_names()["max.message.bytes"] == "5"
+
+
+def test_unknown_partitions_are_named(store: LogStore) -> None:
+    store.create_topic("a", 2, {})
+    with pytest.raises(NotFound, match="partitions 0 to 1, not 2"):
+        store.partition("a", 2)
+    with pytest.raises(NotFound):
+        store.partition("aa", 0)
+
+
+def test_a_second_process_is_refused_and_told_who_is_there(store: LogStore, tmp_path: Path) -> None:
+    script = "import sys, pathlib; from headrace.log import LogStore; LogStore.open(pathlib.Path(sys.argv[1]))"
+    other = subprocess.run(
+        [sys.executable, "-c", script, str(tmp_path / "data")], capture_output=True, text=True, check=False
+    )
+    assert other.returncode != 0
+    assert f"is in use by process {os.getpid()}" in other.stderr
+
+
+def test_the_lock_is_free_after_closing(tmp_path: Path) -> None:
+    LogStore.open(tmp_path / "data").close()
+    LogStore.open(tmp_path / "data").close()
+
+
+def test_a_newer_format_is_refused_and_left_alone(tmp_path: Path) -> None:
+    LogStore.open(tmp_path / "data").close()
+    mark = tmp_path / "data" / "format.json"
+    mark.write_text(json.dumps({"format_version": 2}))
+    with pytest.raises(Conflict, match="format version 2; this Headrace knows versions up to 1"):
+        LogStore.open(tmp_path / "data")
+    assert json.loads(mark.read_text()) == {"format_version": 2}
+    mark.write_text(json.dumps({"format_version": 1}))
+    LogStore.open(tmp_path / "data").close()
+
+
+def test_a_strange_directory_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "thesis.tex").touch()
+    with pytest.raises(Conflict, match=r"holds 'thesis.tex'"):
+        LogStore.open(tmp_path)
+    (tmp_path / "format.json").write_text("garbage")
+    with pytest.raises(CorruptData, match=r"format.json cannot be read"):
+        LogStore.open(tmp_path)
+
+
+def test_missing_partition_files_are_reported(tmp_path: Path) -> None:
+    with LogStore.open(tmp_path / "data") as store:
+        directory = store.create_topic("a", 1, {}).partitions[0].directory
+    for path in directory.iterdir():
+        path.unlink()
+    with pytest.raises(CorruptData, match="a-0: the partition has no segment file"):
+        LogStore.open(tmp_path / "data")
+
+
+def test_a_broken_topic_file_is_reported(tmp_path: Path) -> None:
+    with LogStore.open(tmp_path / "data") as store:
+        store.create_topic("a", 1, {})
+    (tmp_path / "data" / "topics" / "a.json").write_text("{")
+    with pytest.raises(CorruptData, match=r"a.json cannot be read"):
+        LogStore.open(tmp_path / "data")
+
+
+def test_records_without_a_topic_are_not_overwritten(store: LogStore, tmp_path: Path) -> None:
+    stranger = tmp_path / "data" / "lost-0"
+    stranger.mkdir()
+    (stranger / f"{0:020d}.log").write_bytes(b"records")
+    with pytest.raises(Conflict, match="lost-0 holds records"):
+        store.create_topic("lost", 1, {})
+    assert (stranger / f"{0:020d}.log").read_bytes() == b"records"
