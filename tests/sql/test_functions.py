@@ -6,9 +6,11 @@ import os
 import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
+from headrace.spark.java import find_java
 from headrace.sql.functions import SPARK_FUNCTIONS, is_function
 
 # A process of its own: the shared session may hold functions of other tests.
@@ -21,8 +23,8 @@ print("functions:", " ".join(row[0] for row in spark.sql("SHOW SYSTEM FUNCTIONS"
 
 @pytest.mark.slow
 @pytest.mark.spark
-def test_the_list_is_that_of_the_pinned_spark() -> None:
-    environment = {**os.environ, "PYSPARK_PYTHON": sys.executable}
+def test_the_list_is_that_of_the_pinned_spark(tmp_path: Path) -> None:
+    environment = {**os.environ, "JAVA_HOME": str(find_java(tmp_path).home), "PYSPARK_PYTHON": sys.executable}
     shown = subprocess.run([sys.executable, "-c", SHOW], env=environment, capture_output=True, text=True, check=True)
     line = next(line for line in shown.stdout.splitlines() if line.startswith("functions:"))
     named = {name for name in line.split()[1:] if re.fullmatch(r"[a-z_][a-z0-9_]*", name)}

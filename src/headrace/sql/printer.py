@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from headrace.errors import HeadraceError
@@ -29,18 +29,23 @@ _Forms: TypeAlias = Callable[[Node], Iterator[Printed]]
 
 @dataclass(frozen=True, slots=True)
 class _Target:
-    """A declared stream that INSERT INTO may name, and what stands before and behind it in the whole script."""
+    """A stream that INSERT INTO may name.
+
+    `latest` is the node whose statement has to come before the next INSERT; `before` and `behind` are what stands
+    around that INSERT in the whole script, and `makes` the nodes of it.
+    """
 
     stream: str
-    declared_by: str
+    first_sink: str
+    latest: str | None
     before: str
     behind: str = ""
     makes: frozenset[str] = frozenset()
 
-    def after_insert(self, sink_id: str) -> _Target:
-        """The same stream behind one more INSERT INTO, which makes a sink: the next one makes the next."""
+    def behind_insert(self, sink_id: str) -> _Target:
+        """The same stream after one more INSERT INTO, which made a sink: the next one makes the next."""
         insert = f"INSERT INTO {print_name(self.stream)} {_everything_from(_ELSEWHERE)};"
-        return _Target(self.stream, sink_id, f"{self.before}\n{insert}", self.behind, self.makes | {sink_id})
+        return replace(self, latest=sink_id, before=f"{self.before}\n{insert}", makes=self.makes | {sink_id})
 
 
 class Printer:
@@ -83,17 +88,15 @@ class Printer:
             return
         # The probe reads the stream, as the whole script does.
         probe = f"CREATE VIEW {_PROBE} AS {_everything_from(node.id)};"
-        self._targets[sink.id] = _Target(node.id, node.id, _ended(lines), probe, frozenset({node.id}))
-        if next(self._inserts(sink), None) is None:
-            del self._targets[sink.id]
-        else:
+        target = _Target(node.id, sink.id, node.id, _ended(lines), probe, frozenset({node.id}))
+        if any(self._inserts_into(target, sink, "")):
+            self._targets[sink.id] = target
             yield Printed(node.id, frozenset({node.id}), _ended(lines))
 
     def _sink(self, node: Node) -> Iterator[Printed]:
         if self._document.outputs_of(node.id):
             return
         yield from self._stream_as(node)
-        self._share_target(node)
         yield from self._inserts(node)
 
     def _stream_as(self, sink: Node) -> Iterator[Printed]:
@@ -111,36 +114,45 @@ class Printer:
             if self._means(statement):
                 yield statement
 
-    def _share_target(self, sink: Node) -> None:
-        """The second INSERT INTO a stream, alerts_2, needs no declaration if alerts was printed with one."""
-        match = re.fullmatch(r"(?P<first>.+)_(?P<number>[2-9]|[1-9]\d+)", sink.id)
-        if match is None:
-            return
-        number = int(match["number"])
-        earlier = match["first"] if number == 2 else f"{match['first']}_{number - 1}"
-        target, before = self._targets.get(earlier), self._find(earlier)
-        if target and before and (before.operator, before.config) == (sink.operator, sink.config):
-            self._targets[sink.id] = target.after_insert(earlier)
-
     def _selects(self, last: Node) -> Iterator[tuple[list[str], set[str]]]:
         """Forms of the SELECT that ends in a node, with the ids that each takes in."""
         for chain in chains_of_view(self._document, last):
             yield select_lines(chain), chain.ids
         yield self._call_lines(last), {last.id}
 
+    def _shared_target(self, sink: Node) -> _Target | None:
+        """Where a sink is the second one of a stream, alerts_2 behind alerts: that stream, declared already."""
+        match = re.fullmatch(r"(?P<first>.+)_(?P<number>[2-9]|[1-9]\d+)", sink.id)
+        if match is None:
+            return None
+        number = int(match["number"])
+        earlier = match["first"] if number == 2 else f"{match['first']}_{number - 1}"
+        target, before = self._targets.get(earlier), self._find(earlier)
+        if target is None or before is None or target.first_sink != match["first"]:
+            return None
+        same = (before.operator, before.config) == (sink.operator, sink.config)
+        return target.behind_insert(earlier) if same else None
+
     def _inserts(self, sink: Node) -> Iterator[Printed]:
-        """`INSERT INTO … SELECT`, behind the declaration of its target unless that stands elsewhere."""
-        target = self._targets.get(sink.id)
-        declared = None if target else sink_lines(sink.id, sink, self._catalogue)
-        if target is None and declared is None:
-            return
+        """`INSERT INTO … SELECT`, into a stream that is declared already or else right here."""
+        shared = self._targets.get(sink.id) or self._shared_target(sink)
+        if shared is not None:
+            for statement in self._inserts_into(shared, sink, ""):
+                self._targets[sink.id] = shared
+                yield statement
+        declared = sink_lines(sink.id, sink, self._catalogue)
+        if declared is not None:
+            target = _Target(sink.id, sink.id, None, _ended(declared))
+            for statement in self._inserts_into(replace(target, before=""), sink, _ended(declared)):
+                self._targets[sink.id] = target
+                yield statement
+
+    def _inserts_into(self, target: _Target, sink: Node, declaration: str) -> Iterator[Printed]:
         for chain in chains_into_sink(self._document, sink):
-            insert = [f"INSERT INTO {print_name(target.stream if target else sink.id)}", *select_lines(chain)]
-            text = "\n".join(_ended(lines) for lines in (declared, insert) if lines)
-            statement = Printed(sink.id, frozenset({sink.id, *chain.ids}), text, target.declared_by if target else None)
+            insert = _ended([f"INSERT INTO {print_name(target.stream)}", *select_lines(chain)])
+            text = f"{declaration}\n{insert}" if declaration else insert
+            statement = Printed(sink.id, frozenset({sink.id, *chain.ids}), text, target.latest)
             if self._means(statement, target):
-                if declared is not None:
-                    self._targets[sink.id] = _Target(sink.id, sink.id, _ended(declared))
                 yield statement
 
     def _view(self, node: Node) -> Iterator[Printed]:
@@ -160,12 +172,12 @@ class Printer:
 
     def _means(self, statement: Printed, target: _Target | None = None) -> bool:
         """Whether the text, read back where it stands, makes exactly these nodes and the edges into them."""
-        texts = (target.before, statement.text, target.behind) if target else (statement.text,)
+        around = target or _Target("", "", None, "")
         try:
-            read = translate("\n".join(texts), self._catalogue)
+            read = translate("\n".join((around.before, statement.text, around.behind)), self._catalogue)
         except HeadraceError:
             return False
-        known = {*statement.nodes, _PROBE, *(target.makes if target else ())}
+        known = {*statement.nodes, _PROBE, *around.makes}
         same = _only(read, statement.nodes) == _only(self._document, statement.nodes)
         return same and {node.id for node in read.nodes} <= known
 
