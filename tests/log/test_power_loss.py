@@ -317,6 +317,23 @@ def test_acked_bytes_missing_at_the_end_are_reported_and_nothing_is_cut(
         assert len(stored_until_refused(partition)) == 20 - (2 if lost_bytes == 400 else 1)
 
 
+def test_acks_without_a_sync_are_lost_without_a_report(tmp_path: Path) -> None:
+    """A broker may be told to ack what the operating system has: after a power loss it goes on with what is left."""
+    root = tmp_path / "before"
+    root.mkdir()
+    storage = PowerLossStorage(root)
+    partition = LogStore.open(root, storage=storage).create_topic("t", 1, {}).partitions[0]
+    for _ in range(20):
+        partition.append(next(encode_batches(None, [b"x" * 100], [5])))
+        partition.finish_sync(partition.begin_sync())
+    assert partition.high_watermark == 20
+    storage.lose_power(tmp_path / "after", Random(3))
+    with LogStore.open(tmp_path / "after") as store:
+        survivor = store.partition("t", 0)
+        assert survivor.failure is None
+        assert survivor.append(next(encode_batches(None, [b"y"], [5]))).base_offset < 20
+
+
 def stored_until_refused(partition: Partition) -> list[int]:
     offsets: list[int] = []
     with suppress(LogRefusal):

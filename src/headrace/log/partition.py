@@ -19,7 +19,7 @@ from headrace.log.checkpoint import Checkpoint
 from headrace.log.incoming import Origin, split_incoming
 from headrace.log.ledger import Ledger
 from headrace.log.marker import pack_marker
-from headrace.log.records import decode_batch
+from headrace.log.reads import first_since, refusing_reads
 from headrace.log.recovery import recover
 from headrace.log.refusal import ErrorCode, LogRefusal
 from headrace.log.results import Appended, Slice, SyncTicket, TimestampOffset
@@ -61,7 +61,7 @@ class Partition:
         self._ledger: Ledger = found.ledger
         self._checkpoint = found.checkpoint
         self._failure: HeadraceError | None = found.damage
-        self._high_watermark = found.high_watermark
+        self._high_watermark = self._durable_offset = found.high_watermark
         self._log_start_offset = max(found.checkpoint.log_start_offset, self._segments.start_offset)
         self._last_stable_offset = self._stable_offset()
         self._ticket: SyncTicket | None = None
@@ -216,6 +216,7 @@ class Partition:
         self._ticket = None
         self._check_writable()
         self._high_watermark = ticket.end_offset
+        self._durable_offset = ticket.end_offset if ticket.is_durable else self._durable_offset
         self._last_stable_offset = self._stable_offset()
         self._publish()
         self._save_checkpoint_if_due()
@@ -240,6 +241,7 @@ class Partition:
             self._log_start_offset,
             self._segments.active.base_offset,
             self._ledger.aborted_count,
+            self._durable_offset,
         )
         try:
             self._watermark_file.write([watermark.encode()], 0)
@@ -247,14 +249,12 @@ class Partition:
             self._fail(error)
 
     def _save_checkpoint_if_due(self) -> None:
-        if self._checkpoint_due_bytes <= 0 and self._failure is None:
+        """Never while a ticket is out: of two syncs of one file only one would learn that it failed."""
+        if self._checkpoint_due_bytes <= 0 and self._failure is None and self._ticket is None:
             self._save_checkpoint()
 
     def _save_checkpoint(self) -> None:
-        """Sync the active segment with its indexes and write down where recovery may start.
-
-        Never while a ticket is out: of two syncs of one file only one would learn that it failed.
-        """
+        """Sync the active segment with its indexes and write down where recovery may start."""
         aborted_count = self._ledger.aborted_since(self._segments.active.base_offset)
         states = self._ledger.producers.states()
         checkpoint = Checkpoint(self.log_end_offset, self._log_start_offset, aborted_count, states)
@@ -269,6 +269,7 @@ class Partition:
         except OSError:
             return  # The older one still holds: recovery only has more to read.
         self._checkpoint = checkpoint
+        self._durable_offset = max(self._durable_offset, checkpoint.offset)
 
     def close(self) -> None:
         """Make everything durable and write a checkpoint, so that the next start has nothing to read again."""
@@ -288,7 +289,7 @@ class Partition:
         limit = self._last_stable_offset if committed else self._high_watermark
         if offset >= limit:
             return self._slice(Span(self._segments.active.file, 0, 0), offset, offset)
-        with self._refusing_reads():
+        with refusing_reads(self.name):
             span = self._segments.span(offset, limit, max_bytes, at_least_one=at_least_one)
         return self._slice(span, offset, limit if committed else offset)
 
@@ -303,26 +304,10 @@ class Partition:
 
     def offset_for_time(self, timestamp_ms: int) -> TimestampOffset | None:
         """The first readable record at or after a time; None when all are older. Raises LogRefusal."""
-        with self._refusing_reads():
-            for header, batch in self._segments.since(timestamp_ms, self._high_watermark):
-                if header.is_control or header.last_offset < self._log_start_offset:
-                    continue
-                records = decode_batch(batch)
-                late = (records.timestamps_ms >= timestamp_ms) & (records.offsets >= self._log_start_offset)
-                if late.any():
-                    at = int(late.argmax())
-                    return TimestampOffset(int(records.offsets[at]), int(records.timestamps_ms[at]))
-        return None
-
-    @contextmanager
-    def _refusing_reads(self) -> Iterator[None]:
-        """Damage and disk errors inside refuse the one request; the partition goes on."""
-        try:
-            yield
-        except CorruptData as error:
-            raise LogRefusal(ErrorCode.CORRUPT_MESSAGE, error.message, hint=error.hint) from error
-        except OSError as error:
-            raise LogRefusal(ErrorCode.KAFKA_STORAGE_ERROR, f"{self.name}: {error}") from error
+        with refusing_reads(self.name):
+            batches = self._segments.since(timestamp_ms, self._high_watermark)
+            found = (first_since(batch, timestamp_ms, self._log_start_offset) for batch in batches)
+            return next((record for record in found if record is not None), None)
 
     def delete_records(self, before_offset: int) -> int:
         """Let the log start at an offset; segments wholly below it are removed. The new start. Raises LogRefusal."""
@@ -330,11 +315,12 @@ class Partition:
             cause = f"{self.name}: records can be deleted up to {self._high_watermark}, not {before_offset}"
             raise LogRefusal(ErrorCode.OFFSET_OUT_OF_RANGE, cause)
         if before_offset > self._log_start_offset:
-            with self._failing_on_error():
-                self._checkpoint = replace(self._checkpoint, log_start_offset=before_offset)
-                self._checkpoint.save(self._storage, self._directory)
-                self._log_start_offset = before_offset
-                self._remove(sum(sealed.end_offset <= before_offset for sealed in self._segments.sealed))
+            checkpoint = replace(self._checkpoint, log_start_offset=before_offset)
+            with refusing_reads(self.name):
+                checkpoint.save(self._storage, self._directory)
+            self._checkpoint = checkpoint
+            self._log_start_offset = before_offset
+            self._remove_unwanted()
         return self._log_start_offset
 
     def apply_retention(self) -> None:
@@ -346,16 +332,21 @@ class Partition:
         active, segments = self._segments.active, self._segments
         if active.size_bytes and self._failure is None and is_too_old(active.max_timestamp_ms, self._config, now_ms):
             self._roll()
-        with self._failing_on_error():
-            bound = self._last_stable_offset
-            self._remove(expired_count(segments.sealed, segments.size_bytes, self._config, now_ms, bound))
+            self._save_checkpoint_if_due()
+        expired = expired_count(segments.sealed, segments.size_bytes, self._config, now_ms)
+        removable = [s.end_offset for s in segments.sealed[:expired] if s.end_offset <= self._last_stable_offset]
+        self._log_start_offset = max([self._log_start_offset, *removable])
+        self._remove_unwanted()
 
-    def _remove(self, count: int) -> None:
-        """Remove the oldest segments; readers learn the new start before the files go."""
-        removed = self._segments.sealed[:count]
-        self._log_start_offset = max([self._log_start_offset, *(segment.end_offset for segment in removed)])
+    def _remove_unwanted(self) -> None:
+        """Remove the segments below the log's start; readers learn it before the files go.
+
+        None above the checkpoint: what its producers did would be known from nowhere.
+        """
         self._ledger.forget_below(self._log_start_offset)
         self._last_stable_offset = self._stable_offset()
         self._publish()
-        for _ in range(count):
-            self._segments.remove_first()
+        bound = min(self._log_start_offset, self._checkpoint.offset)
+        with self._failing_on_error():
+            for _ in [sealed for sealed in self._segments.sealed if sealed.end_offset <= bound]:
+                self._segments.remove_first()

@@ -54,7 +54,7 @@ class _Recovery:
     def run(self, bases: list[int]) -> Recovered:
         checkpoint = load_checkpoint(self.storage, self.directory) or Checkpoint(bases[0], bases[0], 0, ())
         active = Segment(self.storage, self.directory, bases[-1])
-        recovery_point = max(checkpoint.offset, active.base_offset, self._recorded_watermark())
+        recovery_point = max(checkpoint.offset, active.base_offset, self._recorded_durable_offset())
         self.ledger = Ledger(checkpoint.producers)
         sealed = [self._sealed(base, end, checkpoint.offset) for base, end in pairwise(bases)]
         self._replay_active(active, checkpoint, recovery_point)
@@ -63,9 +63,9 @@ class _Recovery:
         high_watermark = active.end_offset if self.damage is None else recovery_point
         return Recovered(active, sealed, self.ledger, checkpoint, high_watermark, self.damage)
 
-    def _recorded_watermark(self) -> int:
+    def _recorded_durable_offset(self) -> int:
         watermark = Watermark.decode(read_whole(self.storage, self.directory / WATERMARK_FILE) or b"")
-        return watermark.high_watermark if watermark else 0
+        return watermark.durable_offset if watermark else 0
 
     def _sealed(self, base_offset: int, next_base_offset: int, from_offset: int) -> SealedSegment:
         """A sealed segment was synced before the next began: it must be whole. Its new batches go to the ledger."""

@@ -17,12 +17,14 @@ class Appended:
     append_time_ms: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class SyncTicket:
     """One sync of a partition under way."""
 
     end_offset: int
     file: OpenFile
+    is_durable: bool = False
+    """Whether `run` succeeded. A ticket may be finished without it, where losing acked records is accepted."""
 
     @property
     def file_descriptors(self) -> tuple[int, ...]:
@@ -34,6 +36,7 @@ class SyncTicket:
         Raises OSError; the ticket then goes to `Partition.fail_sync` instead of `finish_sync`.
         """
         self.file.sync()
+        self.is_durable = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,15 +28,12 @@ def is_too_old(max_timestamp_ms: int, config: TopicConfig, now_ms: int) -> bool:
     return config.retention_ms != UNLIMITED and max_timestamp_ms < now_ms - config.retention_ms
 
 
-def expired_count(
-    segments: Iterable[SealedSegment], total_bytes: int, config: TopicConfig, now_ms: int, before_offset: int
-) -> int:
-    """How many of the oldest segments to remove; none of them reaches beyond `before_offset`."""
+def expired_count(segments: Iterable[SealedSegment], total_bytes: int, config: TopicConfig, now_ms: int) -> int:
+    """How many of the oldest segments are too old, or more than retention.bytes wants."""
     count = 0
     for segment in segments:
         too_much = config.retention_bytes != UNLIMITED and total_bytes - segment.size_bytes >= config.retention_bytes
-        unwanted = too_much or is_too_old(segment.max_timestamp_ms, config, now_ms)
-        if not unwanted or segment.end_offset > before_offset:
+        if not too_much and not is_too_old(segment.max_timestamp_ms, config, now_ms):
             break
         total_bytes -= segment.size_bytes
         count += 1

@@ -94,7 +94,7 @@ class Segments:
             end = start + next(segment.scan(start, segment.size_bytes)).header.size_bytes
         return Span(segment.file, start, end - start)
 
-    def since(self, timestamp_ms: int, limit_offset: int) -> Iterator[tuple[BatchHeader, bytes]]:
+    def since(self, timestamp_ms: int, limit_offset: int) -> Iterator[bytes]:
         """Batches below an offset that say they hold a record at or after the time. Raises CorruptData."""
         for sealed in self.sealed:
             if sealed.max_timestamp_ms >= timestamp_ms:
@@ -131,7 +131,7 @@ class Segments:
         return segment
 
 
-def _since(segment: Segment, timestamp_ms: int, limit_offset: int) -> Iterator[tuple[BatchHeader, bytes]]:
+def _since(segment: Segment, timestamp_ms: int, limit_offset: int) -> Iterator[bytes]:
     for located in segment.walk(segment.index.position_before_time(timestamp_ms), segment.locate(limit_offset)):
         if located.header.max_timestamp_ms >= timestamp_ms:
-            yield located.header, segment.file.read(located.header.size_bytes, located.position)
+            yield segment.file.read(located.header.size_bytes, located.position)

@@ -1,7 +1,7 @@
 """How far a partition can be read, in one small file that readers in other processes look at.
 
 It is rewritten in place after every sync and never synced itself: recovery computes it anew. Whatever it says was true
-when it was written, so it is also a lower bound of what was durable.
+when it was written, so it also tells recovery what was durable at least.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ WATERMARK_FILE = "watermark"
 TORN_READS_MAX = 1000
 """A reader can meet the file half rewritten; this many times in a row means that it is damaged."""
 
-_FIELDS = struct.Struct("<4sqqqqq")
+_FIELDS = struct.Struct("<4sqqqqqq")
 _CRC = struct.Struct("<I")
 _MAGIC = b"HWM1"
 
@@ -32,6 +32,8 @@ class Watermark:
     active_base_offset: int
     aborted_count: int
     """Entries in the aborted-transaction indexes of all segments."""
+    durable_offset: int
+    """Everything below was synced: the high watermark, unless the broker acks without syncing."""
 
     def encode(self) -> bytes:
         body = _FIELDS.pack(_MAGIC, *astuple(self))
