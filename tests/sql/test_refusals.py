@@ -47,7 +47,7 @@ FAULTS = [
     ("INSERT INTO o SELECT * FROM t OUTPUT FIRST EVERY 5 EVENTS", "OUTPUT", "OUTPUT", ""),
     ("INSERT INTO o SELECT * FROM t WHERE ok WHERE ok", "a second time", "WHERE", ""),
     ("INSERT INTO o SELECT * FROM t EMIT SOMETIMES", "expected CHANGES or FINAL", "SOMETIMES", ""),
-    ("INSERT INTO o SELECT * FROM t EMIT FINAL", "EMIT FINAL needs a window", "SELECT * FROM t EMIT FINAL", ""),
+    ("INSERT INTO o SELECT * FROM t EMIT FINAL", "EMIT FINAL needs a window", "EMIT FINAL", ""),
     ("INSERT INTO o SELECT alt x y FROM t", "expected , or FROM", "y", ""),
     ("INSERT INTO o SELECT * FROM t SOMEHOW STRANGE", "expected WHERE or GROUP BY", "STRANGE", ""),
     # expressions

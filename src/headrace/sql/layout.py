@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from headrace.graph.document import Edge
-from headrace.sql.values import print_name
+from headrace.sql.values import print_label, print_name
 
 LINE_CHARACTERS_MAX = 100
 _INDENT = "  "
@@ -38,7 +38,7 @@ def called(before: str, arguments: Sequence[str]) -> list[str]:
 def reference(edge: Edge) -> str:
     """The source of an edge as it stands behind FROM."""
     name = print_name(edge.source)
-    return name if edge.source_port == "out" else f"{name}.{print_name(edge.source_port)}"
+    return name if edge.source_port == "out" else f"{name}.{print_label(edge.source_port)}"
 
 
 def _indented(items: Sequence[str]) -> list[str]:

@@ -19,7 +19,7 @@ from headrace.sql.layout import bracketed, called, reference
 from headrace.sql.printed_streams import option_items, sink_lines, source_lines
 from headrace.sql.reading_order import Printed
 from headrace.sql.to_graph import translate
-from headrace.sql.values import print_name, print_value
+from headrace.sql.values import print_label, print_name, print_value
 
 # Names for statements that are read back with a printed one and belong to none.
 _PROBE, _ELSEWHERE = "__probe", "__elsewhere"
@@ -167,7 +167,7 @@ class Printer:
 
     def _call_lines(self, node: Node) -> list[str]:
         arguments = [_input(edge) for edge in self._document.inputs_of(node.id)]
-        arguments += [f"{print_name(name)} => {print_value(value)}" for name, value in sorted(node.config.items())]
+        arguments += [f"{print_label(name)} => {print_value(value)}" for name, value in sorted(node.config.items())]
         return ["SELECT *", *called(f"FROM {print_name(node.operator)}", arguments)]
 
     def _means(self, statement: Printed, target: _Target | None = None) -> bool:
@@ -196,7 +196,7 @@ def _only(document: Document, ids: frozenset[str]) -> tuple[list[Node], list[Edg
 
 def _input(edge: Edge) -> str:
     table = f"TABLE {reference(edge)}"
-    return table if edge.target_port == "in" else f"{print_name(edge.target_port)} => {table}"
+    return table if edge.target_port == "in" else f"{print_label(edge.target_port)} => {table}"
 
 
 def _everything_from(name: str) -> str:

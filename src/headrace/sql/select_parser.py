@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from headrace.errors import InvalidSyntax
 from headrace.sql.cursor import Cursor
 from headrace.sql.expressions import read_checked
-from headrace.sql.tree import Emit, Expression, Item, Name, OperatorCall, Option, Reference, Select, Window
+from headrace.sql.tree import Emit, EmitClause, Expression, Item, Name, OperatorCall, Option, Reference, Select, Window
 from headrace.sql.values import read_value
 from headrace.sql.windows import at_table_function, read_table_function, read_window
 
@@ -39,7 +39,7 @@ class _Clauses:
     keys: tuple[Expression, ...] | None = None
     window: Window | None = None
     having: Expression | None = None
-    emit: Emit | None = None
+    emit: EmitClause | None = None
 
 
 def read_select(cursor: Cursor) -> Select:
@@ -181,11 +181,12 @@ def _keys(cursor: Cursor) -> tuple[Expression, ...]:
     return tuple(keys)
 
 
-def _emit(cursor: Cursor) -> Emit:
-    if cursor.accept("CHANGES"):
-        return "changes"
-    if cursor.accept("FINAL"):
-        return "final"
+def _emit(cursor: Cursor) -> EmitClause:
+    start = cursor.index - 1
+    words: tuple[Emit, ...] = ("changes", "final")
+    for when in words:
+        if cursor.accept(when.upper()):
+            return EmitClause(when, cursor.since(start))
     raise cursor.failure("CHANGES", "FINAL")
 
 

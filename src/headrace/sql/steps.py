@@ -118,6 +118,6 @@ def _refuse_without_window(script: Script, select: Select) -> None:
         raise script.error("GROUP BY needs a window", select.keys[0].span, hint=NEEDS_WINDOW)
     if select.having is not None:
         raise script.error("HAVING needs a window", select.having.span, hint="write the condition in WHERE")
-    if select.emit == "final":
+    if select.emit is not None and select.emit.when == "final":
         hint = "leave it out: without a window every row goes on at once"
-        raise script.error("EMIT FINAL needs a window", select.span, hint=hint)
+        raise script.error("EMIT FINAL needs a window", select.emit.span, hint=hint)

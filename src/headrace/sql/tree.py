@@ -82,6 +82,12 @@ class Window:
 
 
 @dataclass(frozen=True, slots=True)
+class EmitClause:
+    when: Emit
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
 class Select:
     items: tuple[Item, ...]
     source: Reference | OperatorCall
@@ -89,7 +95,7 @@ class Select:
     keys: tuple[Expression, ...]
     window: Window | None
     having: Expression | None
-    emit: Emit | None
+    emit: EmitClause | None
     span: Span
 
 

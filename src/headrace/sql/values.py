@@ -64,6 +64,11 @@ def print_name(name: str) -> str:
     return name if bare else "`" + name.replace("`", "``") + "`"
 
 
+def print_label(name: str) -> str:
+    """The name of a port or a setting, where only TABLE means something else."""
+    return name if _BARE_NAME.fullmatch(name) and name.upper() != "TABLE" else print_name(name)
+
+
 def _is_column(word: str) -> bool:
     """Whether Spark's grammar takes the bare word for a column, and not for a keyword or a function."""
     try:

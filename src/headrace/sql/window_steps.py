@@ -70,7 +70,7 @@ class _Output:
             config["keys"] = [key.text for key in self._keys]
         config["aggregates"] = [piece.text for piece in self._aggregates.values()]
         if select.emit is not None:
-            config["emit"] = select.emit
+            config["emit"] = select.emit.when
         time = [Piece(window.time.text, window.time.span)] if window.time else []
         return Step("window", "tumbling-window", config, (*self._aggregates.values(), *time, *self._keys))
 
