@@ -80,7 +80,9 @@ _operators = st.sampled_from(("topic", "filter", "select", "tumbling-window", "t
 
 @st.composite
 def wild_nodes(draw: st.DrawFn) -> list[Node]:
-    ids = draw(st.lists(st.from_regex(r"[A-Za-z_][A-Za-z0-9_-]{0,6}", fullmatch=True), min_size=1, unique=True))
+    ids = draw(
+        st.lists(st.from_regex(r"[A-Za-z_][A-Za-z0-9_-]{0,6}", fullmatch=True), min_size=1, max_size=6, unique=True)
+    )
     return [Node(id_, draw(_operators), draw(st.dictionaries(_settings, _values, max_size=3))) for id_ in ids]
 
 
