@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import errno
+import socket
+import struct
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from random import Random
 
 import pytest
+from confluent_kafka import Consumer, TopicPartition
 
 from headrace.log import OsStorage, decode_fetched, encode_batches, with_producer
 from headrace.log.testing import Fault, FaultyStorage, PowerLossStorage
@@ -166,3 +169,35 @@ def test_the_brokers_own_topics_stay_small(tmp_path: Path) -> None:
         again = [client.init_producer(f"small-{number}") for number in range(5)]
         assert [entry.producer_id for entry in again] == [entry.producer_id for entry in producers]
         assert all(new.epoch > old.epoch for new, old in zip(again, producers, strict=True))
+
+
+def test_a_client_that_leaves_in_the_middle_does_not_stop_the_end_of_its_transaction(tmp_path: Path) -> None:
+    """The request is sent, the connection closed at once; the transaction is ended all the same."""
+    with broker_in_thread(config_for(tmp_path)) as address, Client(address) as client:
+        client.create_topics({"power": 1})
+        producer = client.init_producer("power")
+        client.add_partitions("power", producer, [("power", 0)])
+        records = with_producer(batch(b"x"), producer.producer_id, producer.epoch, 0, True)
+        client.produce({"power": {0: records}}, "power")
+        request = struct.pack(">hhih", 26, 0, 1, -1)
+        request += struct.pack(">h5sqhb", 5, b"power", producer.producer_id, producer.epoch, 1)
+        host, _, port = address.rpartition(":")
+        with socket.create_connection((host, int(port))) as hasty:
+            hasty.sendall(struct.pack(">i", len(request)) + request)
+        while client.list_offsets("power", {0: LATEST}, committed=True)[0].offset < 2:
+            pass
+        assert visible(client) == [b"x"]
+
+
+def test_offsets_of_a_group_without_members_expire(tmp_path: Path) -> None:
+    now = [1_000_000_000]
+    config = BrokerConfig(data_dir=tmp_path, port=0, retention_interval_ms=20, offset_expiry_ms=1_000)
+    with broker_in_thread(config, clock=lambda: now[0]) as address, Client(address) as client:
+        client.create_topics({"power": 1})
+        reader = Consumer({"bootstrap.servers": address, "group.id": "leaving", "log_level": 0})
+        reader.commit(offsets=[TopicPartition("power", 0, 3)], asynchronous=False)
+        assert reader.committed([TopicPartition("power", 0)], 30)[0].offset == 3
+        now[0] += 1_001
+        while reader.committed([TopicPartition("power", 0)], 30)[0].offset == 3:
+            pass
+        reader.close()

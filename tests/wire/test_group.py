@@ -84,6 +84,15 @@ class Peer:
             return refusal.code
         return ErrorCode.NONE
 
+    @property
+    def waits(self) -> bool:
+        """A request of this peer is not answered yet."""
+        try:
+            member = self.groups.existing("group").members.get(self.member_id)
+        except Refusal:
+            return False
+        return member is not None and member.waits
+
     def leave(self, now_ms: int) -> None:
         self.groups.existing("group").leave(self.member_id, self.instance_id, now_ms)
 
@@ -175,7 +184,8 @@ def test_leaving_takes_effect_at_once() -> None:
     second.sync(130)
     second.leave(140)
     assert groups.existing("group").state is GroupState.EMPTY
-    assert groups.idle
+    groups.tick(150)
+    assert groups.idle, "a group without members is forgotten"
 
 
 def test_stale_generations_and_strangers_are_refused() -> None:
@@ -234,14 +244,14 @@ def test_groups_and_members_have_limits() -> None:
         Peer(groups).join(0)
     with pytest.raises(Refusal, match="GROUP_MAX_SIZE_REACHED"):
         Peer(groups).join(0)
-    for number in range(4):
-        groups.ensure(f"group-{number}")
-    with pytest.raises(Refusal, match="at most 5 groups"):
-        groups.ensure("one more")
+    for number in range(5):
+        request = JoinGroupRequest(f"g{number}", SESSION_MS, "", "consumer", (JoinProtocol("range", b""),))
+        with pytest.raises(Refusal, match="MEMBER_ID_REQUIRED" if number < 4 else "at most 5 groups"):
+            groups.join(request, IDENTITY, 0, print, member_id_required=True)
     with pytest.raises(Refusal, match="INVALID_SESSION_TIMEOUT"):
         groups.join(JoinGroupRequest("g", 1, "", "consumer", ()), IDENTITY, 0, print, member_id_required=False)
     with pytest.raises(Refusal, match="INVALID_GROUP_ID"):
-        groups.ensure("")
+        groups.existing("")
 
 
 def test_a_promised_id_that_is_never_used_holds_nobody_back() -> None:
@@ -262,7 +272,6 @@ def test_whatever_members_do_the_group_comes_to_rest(seed: int, count: int) -> N
     """Random joins, leaves, silences and delays; then everybody behaves, and all hold a share of one generation."""
     choice = Random(seed)
     groups = make_groups(choice.choice([0, 50]))
-    groups.ensure("group")
     peers = [Peer(groups, instance_id=choice.choice([None, f"static-{n}"])) for n in range(count)]
     now_ms = 0
     for _ in range(choice.randrange(60)):
@@ -300,8 +309,7 @@ def _take(peer: Peer, code: ErrorCode) -> None:
 
 def _behave(peer: Peer, now_ms: int) -> None:
     """One step of a client that keeps to the protocol."""
-    waiting = peer.groups.existing("group").members.get(peer.member_id)
-    if waiting is not None and waiting.waits:
+    if peer.waits:
         return
     try:
         code = peer.heartbeat(now_ms)

@@ -18,6 +18,7 @@ from headrace.wire.config import BrokerConfig
 from headrace.wire.connection import Connection
 from headrace.wire.coordinators.group import GroupLimits
 from headrace.wire.coordinators.groups import Groups, GroupsLimits
+from headrace.wire.housekeeping import Housekeeping
 from headrace.wire.offset_service import OFFSETS_TOPIC, OffsetService
 from headrace.wire.services import Services
 from headrace.wire.state_topic import StateTopic
@@ -95,7 +96,7 @@ class Broker:
         self._server = server
         await server.start_serving()
         self._ticker.wake()
-        self._housekeeping = loop.create_task(self._keep_house())
+        self._housekeeping = loop.create_task(Housekeeping(self._services).run())
 
     async def _listen(self, loop: asyncio.AbstractEventLoop) -> asyncio.Server:
         host, port = self.config.host, self.config.port
@@ -108,14 +109,18 @@ class Broker:
             ) from error
 
     async def stop(self) -> None:
-        """Requests under way are dropped unanswered; everything appended is synced and the directory given up."""
+        """Requests under way end unanswered; everything appended is synced and the directory given up."""
         if self._server is not None:
             self._server.close()
-        for connection in tuple(self._connections):
-            connection.close()
         self._ticker.close()
         if self._housekeeping is not None:
             self._housekeeping.cancel()
+        unfinished = [task for connection in self._connections for task in connection.unfinished]
+        for connection in tuple(self._connections):
+            connection.close()
+        if unfinished:
+            # They wait for the disk only. Nothing may write once the directory is given up.
+            await asyncio.wait(unfinished)
         await self._committer.close()
         self._store.close()
 
@@ -132,10 +137,7 @@ class Broker:
             config.session_timeout_ms_max,
             GroupLimits(config.group_members_max, config.rebalance_delay_ms),
         )
-        groups = Groups(limits, lambda: str(uuid4()))
-        for group_id in self._offsets.committed.groups():
-            groups.ensure(group_id)
-        return groups
+        return Groups(limits, lambda: str(uuid4()))
 
     def _report_damage(self) -> None:
         for topic in self._store.topics.values():
@@ -168,16 +170,6 @@ class Broker:
             await self._transactions.abort_expired()
         except Refusal as refusal:
             _log.error("transaction cannot be aborted yet", reason=str(refusal))
-
-    async def _keep_house(self) -> None:
-        while True:
-            await asyncio.sleep(self.config.retention_interval_ms / 1000)
-            try:
-                self._store.apply_retention()
-                await self._offsets.keep_small()
-                await self._transactions.keep_small()
-            except Exception:
-                _log.exception("housekeeping failed")
 
 
 def _monotonic_ms() -> int:

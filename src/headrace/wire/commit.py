@@ -54,7 +54,11 @@ class Committer:
         try:
             while self._waiters:
                 waiters, self._waiters = self._waiters, []
-                await self._round()
+                try:
+                    await self._round()
+                except Exception:
+                    # Those who wait see that the high watermark has not moved, and say so.
+                    _log.exception("sync round failed")
                 for waiter in waiters:
                     if not waiter.done():  # its connection may be gone
                         waiter.set_result(None)

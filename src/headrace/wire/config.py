@@ -51,6 +51,8 @@ class BrokerConfig:
     # How long a new group waits for more members before its first assignment.
     rebalance_delay_ms: int = 100
     offset_metadata_bytes_max: int = 4_096
+    # Offsets of a group without members are forgotten this long after its last commit.
+    offset_expiry_ms: int = 7 * 24 * 3_600_000
 
     transactional_ids_max: int = 10_000
     transaction_timeout_ms_max: int = 900_000

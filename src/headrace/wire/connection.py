@@ -98,9 +98,14 @@ class Connection(asyncio.BufferedProtocol):
         self._transport = None
         self._waiting.clear()
         for request in self._in_flight:
-            request.task.cancel()
-        self._in_flight.clear()
+            if request.received.route.waits:
+                request.task.cancel()
         self._gone(self)
+
+    @property
+    def unfinished(self) -> list[asyncio.Task[Any]]:
+        """Requests that are carried through to their end even when the client is gone."""
+        return [request.task for request in self._in_flight if not request.received.route.waits]
 
     # -- requests -----------------------------------------------------------------------------------------------
 

@@ -59,7 +59,7 @@ class TransactionService:
 
     async def recover(self) -> None:
         """Called once, before the first request: decided transactions are finished, orphaned writes aborted."""
-        for transaction in [transaction for transaction in self.transactions if transaction.prepared]:
+        for transaction in self.transactions.prepared():
             await self._complete(transaction)
         for topic in self._store.topics.values():
             for partition in topic.partitions:
@@ -152,6 +152,14 @@ class TransactionService:
                 if current is not None and current.expired(self._clock()):
                     _log.info("transaction timed out", transactional_id=current.transactional_id)
                     await self._abort_unfinished(current)
+
+    async def complete_prepared(self) -> None:
+        """Called now and then: what a failing disk interrupted is brought to its end, though no client asks for it."""
+        for transaction in self.transactions.prepared():
+            async with self._lock(transaction.transactional_id):
+                current = self.transactions.get(transaction.transactional_id)
+                if current is not None and current.prepared:
+                    await self._complete(current)
 
     async def keep_small(self) -> None:
         """Called now and then: long unused ids are forgotten, and a restart has little to read."""

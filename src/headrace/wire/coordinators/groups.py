@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from headrace.wire.codes import ErrorCode, Refusal
@@ -20,7 +20,7 @@ class GroupsLimits:
 
 
 class Groups:
-    """Groups by id. One exists from the first join or committed offset on, until it is deleted or has neither."""
+    """Groups that have members, or are about to. Offsets of a group are kept elsewhere and outlive it."""
 
     def __init__(self, limits: GroupsLimits, new_id: Callable[[], str]) -> None:
         self._limits = limits
@@ -29,12 +29,14 @@ class Groups:
 
     @property
     def idle(self) -> bool:
-        """No group depends on the time."""
-        return all(group.idle for group in self._groups.values())
+        """Nothing here depends on the time."""
+        return not self._groups
 
     def tick(self, now_ms: int) -> None:
-        for group in self._groups.values():
+        for group in tuple(self._groups.values()):
             group.tick(now_ms)
+            if group.idle:
+                del self._groups[group.group_id]
 
     def join(
         self,
@@ -51,7 +53,7 @@ class Groups:
         if group is None:
             if request.member_id:
                 raise Refusal(ErrorCode.UNKNOWN_MEMBER_ID)
-            group = self.ensure(request.group_id)
+            group = self._add(request.group_id)
         member_id = request.member_id or f"{identity.client_id}-{self._new_id()}"
         if member_id_required and not request.member_id and request.group_instance_id is None:
             group.promise_member_id(member_id, request.session_timeout_ms, now_ms)
@@ -63,20 +65,16 @@ class Groups:
         if not least <= session_timeout_ms <= most:
             raise Refusal(ErrorCode.INVALID_SESSION_TIMEOUT, f"{least} to {most} ms")
 
-    def ensure(self, group_id: str) -> Group:
-        """The group, made if need be. Raises a Refusal for an empty id, or when there are too many."""
-        if not group_id:
-            raise Refusal(ErrorCode.INVALID_GROUP_ID, "the group id is empty")
-        if group_id not in self._groups:
-            if len(self._groups) >= self._limits.groups_max:
-                raise Refusal(ErrorCode.POLICY_VIOLATION, f"at most {self._limits.groups_max} groups")
-            self._groups[group_id] = Group(group_id, self._limits.group)
+    def _add(self, group_id: str) -> Group:
+        check_group_id(group_id)
+        if len(self._groups) >= self._limits.groups_max:
+            raise Refusal(ErrorCode.POLICY_VIOLATION, f"at most {self._limits.groups_max} groups")
+        self._groups[group_id] = Group(group_id, self._limits.group)
         return self._groups[group_id]
 
     def existing(self, group_id: str) -> Group:
         """Raises a Refusal in the words that make a member join again."""
-        if not group_id:
-            raise Refusal(ErrorCode.INVALID_GROUP_ID, "the group id is empty")
+        check_group_id(group_id)
         group = self._groups.get(group_id)
         if group is None:
             raise Refusal(ErrorCode.UNKNOWN_MEMBER_ID)
@@ -86,38 +84,32 @@ class Groups:
         self, group_id: str, member_id: str, instance_id: str | None, generation: int, now_ms: int
     ) -> None:
         """Called before offsets are committed. A consumer without a group's protocol commits with generation -1."""
-        group = self.ensure(group_id) if generation < 0 else self._groups.get(group_id)
-        if group is None:
+        check_group_id(group_id)
+        group = self._groups.get(group_id)
+        if group is not None:
+            group.check_commit(member_id, instance_id, generation, now_ms)
+        elif generation >= 0:
             raise Refusal(ErrorCode.ILLEGAL_GENERATION)
-        group.check_commit(member_id, instance_id, generation, now_ms)
 
     def check_transactional_commit(
         self, group_id: str, member_id: str, instance_id: str | None, generation: int, now_ms: int
     ) -> None:
         """As `check_commit`, but a producer that names no member is trusted: its transaction fences it."""
-        if generation < 0 and not member_id:
-            self.ensure(group_id)
-            return
-        self.check_commit(group_id, member_id, instance_id, generation, now_ms)
+        check_group_id(group_id)
+        if generation >= 0 or member_id:
+            self.check_commit(group_id, member_id, instance_id, generation, now_ms)
 
-    def remove(self, group_id: str) -> None:
-        """Raises a Refusal unless the group exists and has no members."""
-        group = self._groups.get(group_id)
-        if group is None:
-            raise Refusal(ErrorCode.GROUP_ID_NOT_FOUND)
-        if group.members:
-            raise Refusal(ErrorCode.NON_EMPTY_GROUP)
-        del self._groups[group_id]
+    def drop_if_empty(self, group_id: str) -> None:
+        """Not waiting for the next tick, so that a deleted group is gone at once."""
+        if group_id in self._groups and self._groups[group_id].idle:
+            del self._groups[group_id]
 
-    def listed(self, states: Iterable[str], types: Iterable[str]) -> tuple[ListedGroup, ...]:
-        """Those in one of the states and of one of the types; no names given means all."""
-        wanted_states = {name.lower() for name in states}
-        if (wanted_types := {name.lower() for name in types}) and "classic" not in wanted_types:
-            return ()
+    def has_members(self, group_id: str) -> bool:
+        return group_id in self._groups and bool(self._groups[group_id].members)
+
+    def listed(self) -> tuple[ListedGroup, ...]:
         return tuple(
-            ListedGroup(group.group_id, group.protocol_type or "", group.state.value)
-            for group in self._groups.values()
-            if not wanted_states or group.state.value.lower() in wanted_states
+            ListedGroup(group.group_id, group.protocol_type or "", group.state.value) for group in self._groups.values()
         )
 
     def described(self, group_id: str) -> DescribedGroup | None:
@@ -138,6 +130,11 @@ class Groups:
         )
         state, kind = group.state.value, group.protocol_type or ""
         return DescribedGroup(ErrorCode.NONE, group_id, state, kind, name or "", members)
+
+
+def check_group_id(group_id: str) -> None:
+    if not group_id:
+        raise Refusal(ErrorCode.INVALID_GROUP_ID, "the group id is empty")
 
 
 class MemberIdRequired(Refusal):

@@ -51,6 +51,10 @@ class CommittedOffsets:
     def groups(self) -> tuple[str, ...]:
         return tuple(self._groups)
 
+    def last_commit_ms(self, group_id: str) -> int:
+        """When the group last committed; it has."""
+        return max(committed.committed_at_ms for committed in self._groups[group_id].values())
+
     def keys_of_topic(self, topic: str) -> list[OffsetKey]:
         return [key for key, _ in self.items() if key.topic == topic]
 

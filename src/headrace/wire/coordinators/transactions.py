@@ -199,6 +199,10 @@ class Transactions:
         """Ongoing ones whose time is up."""
         return [transaction for transaction in self._by_id.values() if transaction.expired(now_ms)]
 
+    def prepared(self) -> list[Transaction]:
+        """Decided ones that are not complete."""
+        return [transaction for transaction in self._by_id.values() if transaction.prepared]
+
     def forgettable(self, now_ms: int, expiry_ms: int) -> list[Transaction]:
         """Those without a transaction for so long that their id is given up."""
         return [

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from headrace.wire.codes import ErrorCode, Refusal
+from headrace.wire.coordinators.group import GroupState
 from headrace.wire.coordinators.groups import MemberIdRequired
 from headrace.wire.coordinators.member import ClientIdentity
 from headrace.wire.messages.groups import (
@@ -24,6 +25,7 @@ from headrace.wire.messages.groups import (
     LeaveGroupResponse,
     LeavingMember,
     LeftMember,
+    ListedGroup,
     ListGroupsRequest,
     ListGroupsResponse,
     SyncGroupRequest,
@@ -33,6 +35,7 @@ from headrace.wire.services import Call, Services
 
 # From this version on a client is told its member id before it joins.
 _MEMBER_ID_REQUIRED_SINCE = 4
+_EMPTY = GroupState.EMPTY.value
 
 Answer = TypeVar("Answer")
 
@@ -103,7 +106,17 @@ def _left(services: Services, group_id: str, member: LeavingMember) -> LeftMembe
 
 
 def list_groups(services: Services, call: Call, request: ListGroupsRequest) -> ListGroupsResponse:
-    return ListGroupsResponse(ErrorCode.NONE, services.groups.listed(request.states_filter, request.types_filter))
+    """Groups with members, and those of which only committed offsets are left."""
+    listed = {group_id: ListedGroup(group_id, "consumer", _EMPTY) for group_id in services.offsets.committed.groups()}
+    listed.update({group.group_id: group for group in services.groups.listed()})
+    states = {name.lower() for name in request.states_filter}
+    types = {name.lower() for name in request.types_filter}
+    wanted = (
+        group
+        for group in listed.values()
+        if (not states or group.group_state.lower() in states) and (not types or group.group_type in types)
+    )
+    return ListGroupsResponse(ErrorCode.NONE, tuple(wanted))
 
 
 def describe_groups(services: Services, call: Call, request: DescribeGroupsRequest) -> DescribeGroupsResponse:
@@ -114,18 +127,24 @@ def _described(services: Services, call: Call, group_id: str) -> DescribedGroup:
     described = services.groups.described(group_id)
     if described is not None:
         return described
+    if services.offsets.committed.of_group(group_id):
+        return DescribedGroup(ErrorCode.NONE, group_id, _EMPTY, "consumer")
     code = ErrorCode.GROUP_ID_NOT_FOUND if call.version >= 6 else ErrorCode.NONE
     return DescribedGroup(code, group_id)
 
 
 async def delete_groups(services: Services, call: Call, request: DeleteGroupsRequest) -> DeleteGroupsResponse:
-    """Their committed offsets go with them."""
+    """Only what a group committed outlives its members, so that is what is deleted."""
     return DeleteGroupsResponse(tuple([await _deleted(services, group_id) for group_id in request.groups_names]))
 
 
 async def _deleted(services: Services, group_id: str) -> DeletedGroup:
+    services.groups.drop_if_empty(group_id)
+    if services.groups.has_members(group_id):
+        return DeletedGroup(group_id, ErrorCode.NON_EMPTY_GROUP)
+    if not services.offsets.committed.of_group(group_id):
+        return DeletedGroup(group_id, ErrorCode.GROUP_ID_NOT_FOUND)
     try:
-        services.groups.remove(group_id)
         await services.offsets.forget_group(group_id)
     except Refusal as refusal:
         return DeletedGroup(group_id, refusal.code)

@@ -24,17 +24,22 @@ Handler = Callable[[Services, Call, Request], Response | Awaitable[Response | No
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """`pipelined`: the next request may start before this one is answered. All others keep a connection in order."""
+    """`pipelined`: the next request may start before this one is answered. All others keep a connection in order.
+
+    `waits`: it waits for other clients and has nothing left to do, so it is given up when its own client is gone. Any
+    other request is carried through to its end.
+    """
 
     api: Api[Any, Any]
     handle: Handler[Any, Any]
     pipelined: bool = False
+    waits: bool = False
 
 
 def _route(
-    api: Api[Request, Response], handle: Handler[Request, Response], *, pipelined: bool = False
+    api: Api[Request, Response], handle: Handler[Request, Response], *, pipelined: bool = False, waits: bool = False
 ) -> tuple[int, Route]:
-    return api.key, Route(api, handle, pipelined)
+    return api.key, Route(api, handle, pipelined, waits)
 
 
 def api_versions(services: Services, call: Call, request: ApiVersionsRequest) -> ApiVersionsResponse:
@@ -54,16 +59,16 @@ def _ranges() -> tuple[ApiRange, ...]:
 ROUTES: Final[dict[int, Route]] = dict(
     [
         _route(protocol.PRODUCE, produce.produce, pipelined=True),
-        _route(protocol.FETCH, fetch.fetch),
+        _route(protocol.FETCH, fetch.fetch, waits=True),
         _route(protocol.LIST_OFFSETS, offsets.list_offsets),
         _route(protocol.METADATA, cluster.metadata),
         _route(protocol.OFFSET_COMMIT, offsets.offset_commit),
         _route(protocol.OFFSET_FETCH, offsets.offset_fetch),
         _route(protocol.FIND_COORDINATOR, cluster.find_coordinator),
-        _route(protocol.JOIN_GROUP, groups.join_group),
+        _route(protocol.JOIN_GROUP, groups.join_group, waits=True),
         _route(protocol.HEARTBEAT, groups.heartbeat),
         _route(protocol.LEAVE_GROUP, groups.leave_group),
-        _route(protocol.SYNC_GROUP, groups.sync_group),
+        _route(protocol.SYNC_GROUP, groups.sync_group, waits=True),
         _route(protocol.DESCRIBE_GROUPS, groups.describe_groups),
         _route(protocol.LIST_GROUPS, groups.list_groups),
         _route(protocol.API_VERSIONS, api_versions),

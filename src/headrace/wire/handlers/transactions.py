@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from headrace.wire.codes import ErrorCode, Refusal
+from headrace.wire.coordinators.groups import check_group_id
 from headrace.wire.handlers.offsets import commit_answers, offsets_to_commit
 from headrace.wire.messages.transactions import (
     AddedPartition,
@@ -79,7 +80,7 @@ async def add_offsets_to_txn(
     services: Services, call: Call, request: AddOffsetsToTxnRequest
 ) -> AddOffsetsToTxnResponse:
     try:
-        services.groups.ensure(request.group_id)
+        check_group_id(request.group_id)
         await services.transactions.add_group(
             request.transactional_id, request.producer_id, request.producer_epoch, request.group_id
         )

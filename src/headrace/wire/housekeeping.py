@@ -1,0 +1,46 @@
+"""What a broker does now and then, whether or not anybody asks."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+
+import structlog
+
+from headrace.wire.services import Services
+
+_log = structlog.get_logger("headrace.wire")
+
+
+class Housekeeping:
+    """Retention, rewriting of the broker's own topics, forgetting what expired."""
+
+    def __init__(self, services: Services) -> None:
+        self._services = services
+        self._duties: tuple[Callable[[], Awaitable[None]], ...] = (
+            self._apply_retention,
+            self._forget_expired_groups,
+            services.transactions.complete_prepared,
+            services.offsets.keep_small,
+            services.transactions.keep_small,
+        )
+
+    async def run(self) -> None:
+        """Until cancelled. A duty that fails is logged and does not keep the others from being done."""
+        while True:
+            await asyncio.sleep(self._services.config.retention_interval_ms / 1000)
+            for duty in self._duties:
+                try:
+                    await duty()
+                except Exception:
+                    _log.exception("housekeeping failed")
+
+    async def _apply_retention(self) -> None:
+        self._services.store.apply_retention()
+
+    async def _forget_expired_groups(self) -> None:
+        offsets, groups = self._services.offsets, self._services.groups
+        expired_before_ms = self._services.clock() - self._services.config.offset_expiry_ms
+        for group_id in offsets.committed.groups():
+            if not groups.has_members(group_id) and offsets.committed.last_commit_ms(group_id) <= expired_before_ms:
+                await offsets.forget_group(group_id)
