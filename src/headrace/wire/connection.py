@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from dataclasses import dataclass
-from inspect import isawaitable
+from inspect import iscoroutine
 from typing import Any, Final, cast
 
 import structlog
@@ -61,6 +61,7 @@ class Connection(asyncio.BufferedProtocol):
         self._transport: asyncio.Transport | None = None
         self._reading_paused = False
         self._writing_paused = False
+        self._outgoing: list[Part] = []
 
     # -- called by the event loop -------------------------------------------------------------------------------
 
@@ -85,6 +86,8 @@ class Connection(asyncio.BufferedProtocol):
         self._start_requests()
 
     def eof_received(self) -> bool:
+        """The client sends no more: it gets what is ready, then the connection is closed."""
+        self._flush()
         return False
 
     def pause_writing(self) -> None:
@@ -163,8 +166,8 @@ class Connection(asyncio.BufferedProtocol):
         except Exception as error:
             self._defect(received, error)
             return
-        if isawaitable(outcome):
-            task = asyncio.ensure_future(_awaited(outcome))
+        if iscoroutine(outcome):
+            task = asyncio.get_running_loop().create_task(outcome)
             self._in_flight.append(_InFlight(received, task))
             task.add_done_callback(self._answer_finished)
         else:
@@ -203,7 +206,18 @@ class Connection(asyncio.BufferedProtocol):
         except Exception as error:
             self._defect(received, error)
             return
-        _write(self._transport, response_frame(header.correlation_id, api.flexible_response(version), body))
+        self._send(response_frame(header.correlation_id, api.flexible_response(version), body))
+
+    def _send(self, parts: list[Part]) -> None:
+        """Answers that are ready in the same turn of the loop leave in one write."""
+        if not self._outgoing:
+            asyncio.get_running_loop().call_soon(self._flush)
+        self._outgoing += parts
+
+    def _flush(self) -> None:
+        parts, self._outgoing = self._outgoing, []
+        if parts and self._transport is not None:
+            _write(self._transport, parts)
 
     def _defect(self, received: _Received, error: BaseException) -> None:
         """A mistake of ours: this client cannot be answered, the others are not concerned."""
@@ -216,7 +230,3 @@ def _write(transport: asyncio.Transport, parts: list[Part]) -> None:
         transport.write(b"".join(parts))
     else:
         transport.writelines(parts)
-
-
-async def _awaited(outcome: Awaitable[Any]) -> Any:
-    return await outcome

@@ -58,14 +58,15 @@ class Reader:
 
     def unsigned_varint(self) -> int:
         value = 0
-        for shift in range(0, VARINT_SHIFT_MAX + 1, 7):
-            if self.position >= self._end:
-                raise Malformed("ends inside a varint")
-            byte = self._buffer[self.position]
-            self.position += 1
-            value |= (byte & 0x7F) << shift
-            if byte < 0x80:
-                return value
+        try:
+            for shift in range(0, VARINT_SHIFT_MAX + 1, 7):
+                byte = self._buffer[self.position]
+                self.position += 1
+                value |= (byte & 0x7F) << shift
+                if byte < 0x80:
+                    return value
+        except IndexError:
+            raise Malformed("ends inside a varint") from None
         raise Malformed("a varint longer than five bytes")
 
     def take(self, length: int) -> memoryview:
@@ -116,6 +117,9 @@ class Reader:
 
     def skip_tagged_fields(self, flexible: bool = True) -> None:
         if not flexible:
+            return
+        if self.position < self._end and self._buffer[self.position] == 0:
+            self.position += 1  # none, as almost always
             return
         for _ in range(self.tag_count()):
             self.unsigned_varint()

@@ -5,7 +5,7 @@ What ApiVersions says is derived from it.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
 from typing import Any, Final, TypeVar
 
@@ -19,7 +19,7 @@ from headrace.wire.services import Call, Services
 Request = TypeVar("Request")
 Response = TypeVar("Response")
 
-Handler = Callable[[Services, Call, Request], Response | Awaitable[Response | None]]
+Handler = Callable[[Services, Call, Request], Response | Coroutine[Any, Any, Response | None]]
 
 
 @dataclass(frozen=True, slots=True)
