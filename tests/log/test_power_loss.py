@@ -317,6 +317,30 @@ def test_acked_bytes_missing_at_the_end_are_reported_and_nothing_is_cut(
         assert len(stored_until_refused(partition)) == 20 - (2 if lost_bytes == 400 else 1)
 
 
+@pytest.mark.parametrize("place", ["acked", "unacked"])
+def test_a_flipped_bit_is_reported_where_acked_and_cut_where_not(tmp_path: Path, place: str) -> None:
+    store = LogStore.open(tmp_path / "data")
+    partition = store.create_topic("t", 1, {}).partitions[0]
+    for number in range(6):
+        partition.append(next(encode_batches(None, [bytes([number]) * 300], [number])))
+        if number == 3:
+            store.sync()
+    store._lock.release()
+    log = partition.directory / f"{0:020d}.log"
+    content = bytearray(log.read_bytes())
+    content[len(content) // 6 * (2 if place == "acked" else 4) + 200] ^= 1
+    log.write_bytes(content)
+    with LogStore.open(tmp_path / "data") as store:
+        partition = store.partition("t", 0)
+        if place == "unacked":
+            assert (partition.failure, partition.high_watermark) == (None, 4)
+            assert log.stat().st_size == len(content) // 6 * 4
+        else:
+            assert "the batch at offset 2 fails its checksum" in str(partition.failure)
+            assert log.read_bytes() == content
+            assert [base for base, _ in stored(partition)] == [0, 1, 2, 3]
+
+
 def test_acks_without_a_sync_are_lost_without_a_report(tmp_path: Path) -> None:
     """A broker may be told to ack what the operating system has: after a power loss it goes on with what is left."""
     root = tmp_path / "before"

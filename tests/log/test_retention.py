@@ -96,6 +96,21 @@ def test_producers_of_removed_segments_are_known_after_a_crash(
         assert reopened.partition("t", 0).append(with_producer(plain, 3, 0, 1)).base_offset == 1
 
 
+def test_nothing_above_the_checkpoint_goes_while_a_sync_runs(
+    store: LogStore, clock: Callable[[], int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    partition = store.create_topic("t", 1, {"retention.ms": "1000"}).partitions[0]
+    fill(store, partition, 3, clock())
+    ticket = partition.begin_sync()
+    monkeypatch.setattr(clock, "time_ms", clock() + 2000)
+    store.apply_retention()
+    assert (partition.log_start_offset, files(partition)) == (3, {0, 3})
+    ticket.run()
+    partition.finish_sync(ticket)
+    store.apply_retention()
+    assert (partition.log_start_offset, files(partition)) == (3, {3})
+
+
 def test_a_compacted_topic_keeps_everything(store: LogStore) -> None:
     config = {"segment.bytes": "1024", "retention.bytes": "0", "cleanup.policy": "compact"}
     partition = store.create_topic("t", 1, config).partitions[0]

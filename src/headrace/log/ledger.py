@@ -107,10 +107,6 @@ class Ledger:
     def aborted_count(self) -> int:
         return len(self._aborted)
 
-    def aborted_since(self, offset: int) -> int:
-        """How many abort markers stand at or above an offset."""
-        return len(self._aborted) - self._first_marked_at(offset)
-
     def aborted_between(self, start_offset: int, end_offset: int) -> tuple[AbortedTransaction, ...]:
         """Aborted transactions with a record in [start_offset, end_offset)."""
         return overlapping(self._aborted[self._first_marked_at(start_offset) :], start_offset, end_offset)

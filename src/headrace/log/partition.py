@@ -146,9 +146,7 @@ class Partition:
         aborted = self._ledger.mark(header, commit=commit, now_ms=now_ms)
         if aborted is not None:
             with self._failing_on_error():
-                self._segments.active.add_aborted(
-                    aborted, self._ledger.aborted_since(self._segments.active.base_offset)
-                )
+                self._segments.active.add_aborted(aborted)
             self._ledger.adopt_aborted([aborted])
         return Appended(header.base_offset, header.base_offset, NO_APPEND_TIME_MS)
 
@@ -255,12 +253,11 @@ class Partition:
 
     def _save_checkpoint(self) -> None:
         """Sync the active segment with its indexes and write down where recovery may start."""
-        aborted_count = self._ledger.aborted_since(self._segments.active.base_offset)
-        states = self._ledger.producers.states()
-        checkpoint = Checkpoint(self.log_end_offset, self._log_start_offset, aborted_count, states)
+        active, states = self._segments.active, self._ledger.producers.states()
+        checkpoint = Checkpoint(self.log_end_offset, self._log_start_offset, active.aborted_count, states)
         self._checkpoint_due_bytes = CHECKPOINT_BYTES
         try:
-            self._segments.active.sync()
+            active.sync()
         except OSError as error:
             self._fail(error)
             return

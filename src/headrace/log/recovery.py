@@ -114,7 +114,7 @@ class _Recovery:
             commit = is_commit(segment.file.read(header.size_bytes, located.position))
             entry = self.ledger.mark(header, commit=commit, now_ms=self.now_ms)
             if entry is not None and is_active:
-                segment.add_aborted(entry, self.ledger.aborted_since(segment.base_offset))
+                segment.add_aborted(entry)
                 self.ledger.adopt_aborted([entry])
         else:
             self.ledger.replay(header, self.now_ms)

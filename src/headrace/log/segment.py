@@ -56,6 +56,7 @@ class Segment:
             segment_path(directory, base_offset, ".timeindex"),
         )
         self._aborted_file = _existing(storage, self._aborted_path)
+        self.aborted_count = self._aborted_file.size() // ABORTED_ENTRY_BYTES if self._aborted_file else 0
         self.size_bytes = 0
         self.end_offset = base_offset
         self.max_timestamp_ms = NO_TIMESTAMP_MS
@@ -147,16 +148,18 @@ class Segment:
         content = self._aborted_file.read(self._aborted_file.size(), 0) if self._aborted_file else b""
         return decode_aborted(content, f"{self._aborted_path.parent.name}/{self._aborted_path.name}", count)
 
-    def add_aborted(self, entry: AbortedTransaction, ordinal: int) -> None:
-        """Write the segment's n-th aborted transaction; readers may look at once. Raises OSError."""
+    def add_aborted(self, entry: AbortedTransaction) -> None:
+        """Write down the segment's next aborted transaction; readers may look at once. Raises OSError."""
         if self._aborted_file is None:
             self._aborted_file = OpenFile.open(self._storage, self._aborted_path, create=True)
-        self._aborted_file.write([entry.encode()], ordinal * ABORTED_ENTRY_BYTES)
+        self._aborted_file.write([entry.encode()], self.aborted_count * ABORTED_ENTRY_BYTES)
+        self.aborted_count += 1
 
     def cut_aborted(self, count: int) -> None:
         """Keep the first `count` aborted transactions in the file. Raises OSError."""
         if self._aborted_file is not None:
             self._aborted_file.truncate(count * ABORTED_ENTRY_BYTES)
+        self.aborted_count = count
 
     def sync(self) -> None:
         """Make the log and its indexes durable. Raises OSError."""
