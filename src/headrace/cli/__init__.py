@@ -51,4 +51,4 @@ def _options(
 def main() -> None:
     """The entry of the `headrace` program."""
     invocation = Invocation.of(sys.argv[1:])
-    sys.exit(report_errors(invocation, lambda standalone: app(standalone_mode=standalone)))
+    sys.exit(report_errors(invocation, lambda standalone: app(prog_name="headrace", standalone_mode=standalone)))

@@ -9,7 +9,7 @@ import typer
 from headrace.cli.connect import bootstrap_of
 from headrace.cli.options import DEFAULT_DATA_DIR, Bootstrap, DataDir, Json
 from headrace.cli.output import console, print_json, print_table
-from headrace.errors import InvalidInput, NotFound, did_you_mean
+from headrace.errors import Conflict, InvalidInput, NotFound, did_you_mean
 
 if TYPE_CHECKING:
     from headrace.wire.client import Client
@@ -51,7 +51,9 @@ def create(
     """Create a topic."""
     settings = dict(_setting(item) for item in config or ())
     with _client(data_dir, bootstrap) as client:
-        client.create_topics({topic: partitions}, settings)
+        if topic in client.metadata([topic]).topics:
+            raise Conflict(f"topic {topic!r} exists already", hint=f"headrace topic describe {topic}")
+        client.create_topics({topic: partitions}, settings, exist_ok=False)
     if as_json:
         print_json({"topic": topic, "partitions": partitions, "created": True})
     else:

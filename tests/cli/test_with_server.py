@@ -1,0 +1,249 @@
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytestmark = pytest.mark.timeout(600)
+
+DEADLINE_S = 180.0
+SQL = """-- @name {name}
+CREATE STREAM telemetry (drone STRING, battery DOUBLE) WITH (topic = '{source}', format = 'json');
+CREATE STREAM low WITH (topic = '{target}', format = 'json', key = 'drone') AS
+SELECT drone, battery FROM telemetry WHERE battery < {limit};
+"""
+
+
+def write_sql(up: Any, name: str, limit: int = 20) -> str:
+    """A file with a pipeline from NAME-in to NAME-out, whose source topic exists."""
+    file: Path = up.directory / f"{name}.sql"
+    file.write_text(SQL.format(name=name, source=f"{name}-in", target=f"{name}-out", limit=limit))
+    return str(file)
+
+
+def rows(count: int, start: int = 0) -> str:
+    return "".join(json.dumps({"drone": f"d{n}", "battery": n}) + "\n" for n in range(start, start + count))
+
+
+def consumed(up: Any, topic: str, count: int) -> list[float]:
+    """The batteries in a topic, once there are so many."""
+    deadline_s = time.monotonic() + DEADLINE_S
+    while time.monotonic() < deadline_s:
+        result = up("consume", topic, "--json")
+        found = [json.loads(line) for line in result.out.splitlines()]
+        if result.code == 0 and len(found) >= count:
+            return sorted(record["value"]["battery"] for record in found)
+        time.sleep(0.2)
+    pytest.fail(f"{topic} never held {count} records: {result}")
+
+
+def info(up: Any) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((up.directory / "headrace-data" / "run.json").read_text())
+    return found
+
+
+def test_topics(up: Any) -> None:
+    assert up("topic", "create", "t1", "--partitions", "3", "-c", "retention.ms=100000", "--json").json["created"]
+    assert {"name": "t1", "partitions": 3} in up("topic", "list", "--json").json["topics"]
+    assert "t1" in up("topic", "list").out
+    again = up("topic", "create", "t1")
+    assert again.code != 0
+    assert "t1" in again.err
+    assert up("produce", "t1", "--value", '{"a": 1}', "--key", "k", "--json").json == {"topic": "t1", "records": 1}
+    described = up("topic", "describe", "t1", "--json").json["partitions"]
+    assert [p["partition"] for p in described] == [0, 1, 2]
+    assert sum(p["records"] for p in described) == 1
+    assert up("topic", "delete", "t1", "--yes").code == 0
+    gone = up("topic", "describe", "t1", "--json")
+    assert (gone.code, gone.json["error"]["code"]) == (2, "not_found")
+
+
+def test_wrong_topic_settings_are_refused(up: Any) -> None:
+    result = up("topic", "create", "bad", "-c", "retention.milliseconds=1", "--json")
+    assert result.code != 0
+    assert "retention.milliseconds" in result.json["error"]["message"]
+    assert "bad" not in up("topic", "list").out
+
+
+def test_produce_and_consume(up: Any) -> None:
+    up("topic", "create", "pc")
+    sent = up("produce", "pc", "--key-field", "drone", "--json", stdin=rows(5))
+    assert (sent.code, sent.json["records"]) == (0, 5)
+    found = up.lines("consume", "pc", "--json")
+    assert [(record["offset"], record["key"], record["value"]["battery"]) for record in found] == [
+        (n, f"d{n}", n) for n in range(5)
+    ]
+    assert [record["offset"] for record in up.lines("consume", "pc", "--json", "--from", "3")] == [3, 4]
+    assert len(up.lines("consume", "pc", "--json", "--limit", "2")) == 2
+    assert up("consume", "pc", "--from", "latest").out == ""
+    assert up("consume", "pc", "--limit", "1").out == '{"drone": "d0", "battery": 0}\n'
+
+
+@pytest.mark.parametrize("arguments", [["--from", "99"], ["--from", "yesterday"]])
+def test_consume_from_nowhere(up: Any, arguments: list[str]) -> None:
+    up("topic", "create", "nowhere")
+    result = up("consume", "nowhere", *arguments)
+    assert result.code != 0
+    assert "Traceback" not in result.err
+
+
+def test_bad_line_is_named_and_those_before_it_are_sent(up: Any) -> None:
+    up("topic", "create", "lines")
+    result = up("produce", "lines", stdin='{"a": 1}\n{"a": 2}\nnonsense\n{"a": 4}\n')
+    assert result.code == 2
+    assert "record 3 is no JSON" in result.err
+    assert [record["value"]["a"] for record in up.lines("consume", "lines", "--json")] == [1, 2]
+    missing = up("produce", "lines", "--key-field", "b", "--value", '{"a": 1}')
+    assert missing.code == 2
+    assert "no field 'b'" in missing.err
+
+
+def test_raw_bytes_are_shown(up: Any) -> None:
+    up("topic", "create", "raw")
+    assert up("produce", "raw", "--raw", "--value", "plain words").code == 0
+    assert up.lines("consume", "raw", "--json")[0]["value"] == "plain words"
+
+
+def test_produce_to_an_unknown_topic(up: Any) -> None:
+    result = up("produce", "unknown", "--value", "1")
+    assert result.code == 2
+    assert "headrace topic create unknown" in result.err
+
+
+def test_consume_follows(up: Any) -> None:
+    up("topic", "create", "follow")
+    process = up.start("consume", "follow", "--follow", "--json", "--limit", "2")
+    up("produce", "follow", stdin=rows(2))
+    out, _ = process.communicate(timeout=DEADLINE_S)
+    assert (process.returncode, len(out.splitlines())) == (0, 2)
+
+
+def test_life_of_a_pipeline(up: Any) -> None:
+    up("topic", "create", "life-in", "--partitions", "2")
+    up("produce", "life-in", "--key-field", "drone", stdin=rows(30))
+    file = write_sql(up, "life")
+    saved = up("pipeline", "save", file, "--note", "first", "--author", "ada", "--json").json
+    assert (saved["version"]["number"], saved["is_new"]) == (1, True)
+    assert "nothing changed" in up("pipeline", "save", file).out
+    started = up("pipeline", "start", "life", "--json")
+    assert started.json["state"] == "running", started.err
+    assert consumed(up, "life-out", 20) == [float(n) for n in range(20)]
+    listed = {p["name"]: p["state"] for p in up("pipeline", "list", "--json").json["pipelines"]}
+    assert listed["life"] == "running"
+    (job,) = up("pipeline", "status", "life", "--json").json["jobs"]
+    assert (job["state"], job["error"]) == ("running", None)
+    assert "life" in up("pipeline", "status").out
+    events = up.lines("pipeline", "events", "life", "--from-start", "--limit", "2", "--json")
+    assert {event["pipeline"] for event in events} == {"life"}
+    running = up("pipeline", "delete", "life", "--yes")
+    assert (running.code, "is running" in running.err) == (2, True)
+    assert up("pipeline", "stop", "life", "--json").json["state"] == "stopped"
+    up("produce", "life-in", "--key-field", "drone", stdin=rows(5))
+    assert up("pipeline", "start", "life").code == 0
+    assert len(consumed(up, "life-out", 25)) == 25
+    assert up("pipeline", "stop", "life").code == 0
+
+
+def test_versions_and_their_difference(up: Any) -> None:
+    for limit in (20, 30):
+        up("pipeline", "save", write_sql(up, "versioned", limit), "-m", f"below {limit}")
+    versions = up("pipeline", "versions", "versioned", "--json").json["versions"]
+    assert [v["note"] for v in versions] == ["below 20", "below 30"]
+    (change,) = up("pipeline", "diff", "versioned", "1", "2", "--json").json["changes"]
+    assert "20" in change
+    assert "30" in change
+    assert "battery < 20" in up("pipeline", "show", "versioned", "--version", "1").out
+    missing = up("pipeline", "show", "versioned", "--version", "9")
+    assert missing.code == 2
+    assert "versions 1 to 2" in missing.err
+    assert up("pipeline", "delete", "versioned", "--yes").code == 0
+    assert up("pipeline", "show", "versioned").code == 2
+
+
+def test_pipeline_errors_keep_their_place(up: Any) -> None:
+    result = up("pipeline", "start", "no-such-pipeline", "--json")
+    assert (result.code, result.json["error"]["code"]) == (2, "not_found")
+    file = write_sql(up, "nosource")
+    up("pipeline", "save", file)
+    missing = up("pipeline", "start", "nosource")
+    assert missing.code == 2
+    assert "nosource-in" in missing.err
+
+
+def test_sql_runs_and_batches(up: Any) -> None:
+    for topic in ("run-in", "batch-in"):
+        up("topic", "create", topic)
+        up("produce", topic, stdin=rows(30))
+    result = up("sql", write_sql(up, "batch"), "--batch", "--json")
+    assert result.code == 0, result.err
+    assert consumed(up, "batch-out", 20) == [float(n) for n in range(20)]
+    started = up("sql", write_sql(up, "run"), "--run", "--json")
+    assert started.json["job"]["state"] == "running"
+    assert len(consumed(up, "run-out", 20)) == 20
+    assert up("pipeline", "stop", "run").code == 0
+
+
+def test_second_up_on_the_same_data_is_refused(up: Any) -> None:
+    result = up("up", "--port", "0", "--http-port", "0")
+    assert result.code == 2
+    assert f"in use by process {info(up)['pid']}" in result.err
+    assert "Traceback" not in result.err
+
+
+def test_doctor_knows_what_runs(up: Any) -> None:
+    found = info(up)
+    ports = ("--port", found["bootstrap"].rpartition(":")[2], "--http-port", str(found["http_port"]))
+    result = up("doctor", "--json", *ports)
+    assert result.json["healthy"], result.out
+
+
+def test_only_loopback_is_listened_on(up: Any) -> None:
+    """Of all that this tree of processes has open, nothing listens elsewhere."""
+    pids = {info(up)[name] for name in ("pid", "broker_pid", "server_pid")}
+    tree = subprocess.run(["ps", "-e", "-o", "pid=,ppid="], capture_output=True, text=True, check=True).stdout
+    parents = {int(line.split()[0]): int(line.split()[1]) for line in tree.splitlines()}
+    for pid in parents:
+        above = pid
+        while above in parents and above not in pids:
+            above = parents[above]
+        if above in pids:
+            pids.add(pid)
+    listening = [line.split()[1] for pid in pids for line in _sockets(pid)]
+    assert listening, "nothing listens at all"
+    assert all(address.startswith(("0100007F:", "0000000000000000FFFF00000100007F:")) for address in listening)
+
+
+def _sockets(pid: int) -> list[str]:
+    """Listening TCP sockets of a process, as lines of /proc/net/tcp and tcp6."""
+    try:
+        links = [os.readlink(entry) for entry in Path(f"/proc/{pid}/fd").iterdir()]
+    except (FileNotFoundError, PermissionError):
+        return []
+    own = {link[8:-1] for link in links if link.startswith("socket:[")}
+    table = [line for name in ("tcp", "tcp6") for line in Path(f"/proc/net/{name}").read_text().splitlines()[1:]]
+    return [line for line in table if line.split()[3] == "0A" and line.split()[9] in own]
+
+
+def test_killed_parts_come_back_with_the_pipelines_that_ran(up: Any) -> None:
+    up("topic", "create", "crash-in")
+    up("produce", "crash-in", stdin=rows(10))
+    assert up("sql", write_sql(up, "crash"), "--run").code == 0
+    assert len(consumed(up, "crash-out", 10)) == 10
+    before = info(up)
+    os.kill(before["server_pid"], signal.SIGKILL)
+    os.kill(before["broker_pid"], signal.SIGKILL)
+    deadline_s = time.monotonic() + DEADLINE_S
+    while {info(up)[name] for name in ("server_pid", "broker_pid")} & {before["server_pid"], before["broker_pid"]}:
+        assert time.monotonic() < deadline_s, "the parts were not started again"
+        time.sleep(0.1)
+    after = info(up)
+    assert (after["bootstrap"], after["http_port"]) == (before["bootstrap"], before["http_port"])
+    up("produce", "crash-in", stdin=rows(10, start=10))
+    assert consumed(up, "crash-out", 20) == [float(n) for n in range(20)]
+    assert up("pipeline", "stop", "crash").code == 0
