@@ -1,0 +1,279 @@
+"""The engine: one Spark session, and the pipelines that run on it."""
+
+from __future__ import annotations
+
+import threading
+import time
+import uuid
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
+
+from headrace.errors import Conflict, InvalidInput, NotFound, did_you_mean
+from headrace.graph.document import Document
+from headrace.graph.validation import Validated, validate
+from headrace.operators import Catalogue
+from headrace.spark.commit import CommitLog
+from headrace.spark.compile import Compilation, Range
+from headrace.spark.events import EventBus
+from headrace.spark.files import preview_path
+from headrace.spark.job import Job
+from headrace.spark.plan import QueryPlan, plan_queries
+from headrace.spark.progress import QueryProgress, collect_counts
+from headrace.spark.query import (
+    QueryHome,
+    RunningQuery,
+    align,
+    batch_range,
+    open_query,
+    topic_of,
+    with_partition_counts,
+)
+from headrace.spark.session import SparkSettings, start_session
+from headrace.spark.sink import Committer, write_once
+from headrace.spark.specs import SinkSpec
+from headrace.spark.status import BatchResult, JobStatus
+from headrace.spark.topics import open_topic
+from headrace.wire.client import Client
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+# Each query holds a Python process for its source and a share of the task slots.
+QUERIES_MAX = 32
+_IDLE_POLL_S = 0.05
+
+
+@dataclass(frozen=True, slots=True)
+class EngineSettings:
+    """`log_directory` is set when the broker's log is on this machine: then its files are read directly."""
+
+    data_directory: Path
+    bootstrap: str
+    log_directory: Path | None = None
+    master: str | None = None
+    shuffle_partitions: int | None = None
+    spark_conf: dict[str, str] = field(default_factory=dict)
+
+
+class Engine:
+    """Owns the Spark driver. Its methods may be called from any thread; starts and stops happen one at a time."""
+
+    def __init__(self, settings: EngineSettings, catalogue: Catalogue | None = None) -> None:
+        self.settings = settings
+        self.catalogue = catalogue or Catalogue()
+        self.events = EventBus()
+        self._jobs: dict[str, Job] = {}
+        self._lock = threading.RLock()
+        self._spark: SparkSession | None = None
+        self._listener: Any = None
+
+    def open(self) -> None:
+        """Spark is up afterwards. Raises ExternalFailure."""
+        own = SparkSettings(self.settings.data_directory / "spark", extra=self.settings.spark_conf)
+        if self.settings.master is not None:
+            own = replace(own, master=self.settings.master)
+        if self.settings.shuffle_partitions is not None:
+            own = replace(own, shuffle_partitions=self.settings.shuffle_partitions)
+        self._spark = start_session(own)
+
+        from headrace.spark.listener import ProgressListener  # noqa: PLC0415  (needs pyspark)
+        from headrace.spark.source import TopicDataSource  # noqa: PLC0415
+
+        self._spark.dataSource.register(TopicDataSource)
+        self._listener = ProgressListener(self._report)
+        self._spark.streams.addListener(self._listener)
+
+    def close(self) -> None:
+        """Stops every pipeline and Spark."""
+        with self._lock:
+            for job in self._jobs.values():
+                if job.state in ("starting", "running"):
+                    job.stop()
+            self._jobs.clear()
+            if self._spark is not None:
+                self._spark.streams.removeListener(self._listener)
+                self._spark.stop()
+                self._spark = None
+
+    def __enter__(self) -> Engine:
+        self.open()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def start(self, document: Document, *, reset: bool = False) -> JobStatus:
+        """The pipeline runs afterwards, from where it was, or from its sources' start when new or reset.
+
+        Raises InvalidGraph, NotFound (a source topic), ExternalFailure, and Conflict: another version runs, the stored
+        state is of another version, or too many queries run.
+        """
+        validated = validate(document, self.catalogue)
+        with self._lock:
+            running = self._jobs.get(document.name)
+            if running is not None and running.state in ("starting", "running"):
+                if running.validated.document == document and not reset:
+                    return running.status()
+                raise Conflict(f"pipeline {document.name!r} is running", hint="stop it first")
+            self._require_room(validated)
+            job = Job(validated, self._launcher(validated, reset), self.events)
+            self._jobs[document.name] = job
+            job.start()
+            return job.status()
+
+    def stop(self, pipeline: str) -> JobStatus:
+        with self._lock:
+            job = self._job(pipeline)
+            if job.state in ("starting", "running"):
+                job.stop()
+            return job.status()
+
+    def status(self, pipeline: str) -> JobStatus:
+        return self._job(pipeline).status()
+
+    def jobs(self) -> tuple[JobStatus, ...]:
+        return tuple(job.status() for job in list(self._jobs.values()))
+
+    def preview(self, pipeline: str, node: str) -> list[str]:
+        """The newest rows of a preview node, as JSON texts, the newest last."""
+        for running in self._job(pipeline).queries:
+            home = QueryHome(pipeline, running.progress.plan, self._jobs_directory)
+            path = preview_path(home.sink_spec(self.settings.bootstrap, ()), node)
+            if path.exists():
+                return path.read_text().splitlines()
+        return []
+
+    def wait_idle(self, pipeline: str, timeout_s: float) -> bool:
+        """Waits until all that was in the topics at the time of the call is read and committed."""
+        deadline_s = time.monotonic() + timeout_s
+        job = self._job(pipeline)
+        targets = self._targets(job)
+        while time.monotonic() < deadline_s and job.state in ("starting", "running"):
+            if all(self._reached(running, targets.get(running.progress.topic)) for running in job.queries):
+                return True
+            time.sleep(_IDLE_POLL_S)
+        return False
+
+    def run_batch(self, document: Document, *, start: str = "earliest", end: str = "latest") -> BatchResult:
+        """Runs the pipeline once over a range of its topics; all rows become visible together, at the end."""
+        validated = validate(document, self.catalogue)
+        began_s = time.monotonic()
+        compilation = self._compilation(validated, {}, bounded=True)
+        ranges = {
+            node.id: batch_range(location, start, end)
+            for node in document.nodes
+            if (location := topic_of(node, compilation)) is not None
+        }
+        compilation = replace(compilation, ranges=ranges)
+        run = uuid.uuid4().hex[:12]
+        with Client(self.settings.bootstrap, client_id="headrace-engine") as client:
+            for plan in plan_queries(validated, self.catalogue):
+                compiled = compilation.query(plan)
+                outputs = with_partition_counts(client, compiled.outputs, _partitions_wanted(validated))
+                staging = self._jobs_directory / document.name / "batch" / run
+                staging.mkdir(parents=True, exist_ok=True)
+                spec = SinkSpec(
+                    f"{document.name}.{plan.name}.{run}", self.settings.bootstrap, str(staging), None, outputs
+                )
+                write_once(spec, compiled.frame)
+        rows, bad = collect_counts((o._name or "", o.get) for o in compilation.observations)
+        return BatchResult(rows, bad, time.monotonic() - began_s)
+
+    @property
+    def _jobs_directory(self) -> Path:
+        return self.settings.data_directory / "jobs"
+
+    def _job(self, pipeline: str) -> Job:
+        job = self._jobs.get(pipeline)
+        if job is None:
+            hint = did_you_mean(pipeline, self._jobs)
+            raise NotFound(f"no pipeline {pipeline!r} was started", valid=tuple(self._jobs), hint=hint)
+        return job
+
+    def _require_room(self, validated: Validated) -> None:
+        used = sum(len(job.queries) for job in self._jobs.values() if job.state in ("starting", "running"))
+        wanted = len(plan_queries(validated, self.catalogue))
+        if used + wanted > QUERIES_MAX:
+            raise Conflict(
+                f"{used} queries run, {wanted} more are wanted, and {QUERIES_MAX} is the limit", hint="stop a pipeline"
+            )
+
+    def _compilation(self, validated: Validated, ranges: dict[str, Range], *, bounded: bool = False) -> Compilation:
+        if self._spark is None:
+            raise InvalidInput("the engine is not open")
+        # Spark finds our data source through the session of the calling thread, and any thread may call.
+        self._spark._jvm.org.apache.spark.sql.classic.SparkSession.setActiveSession(self._spark._jsparkSession)
+        own = self.settings
+        return Compilation(self._spark, self.catalogue, validated, own.bootstrap, own.log_directory, ranges, bounded)
+
+    def _launcher(self, validated: Validated, reset: bool) -> Callable[[], list[RunningQuery]]:
+        """Starts all queries of a pipeline; only the first launch resets."""
+        fresh = [reset]
+
+        def launch() -> list[RunningQuery]:
+            with Client(self.settings.bootstrap, client_id="headrace-engine") as client:
+                started = self._start_queries(validated, client, fresh[0])
+            fresh[0] = False
+            return started
+
+        return launch
+
+    def _start_queries(self, validated: Validated, client: Client, reset: bool) -> list[RunningQuery]:
+        started: list[RunningQuery] = []
+        try:
+            for plan in plan_queries(validated, self.catalogue):
+                started.append(self._start_query(validated, plan, client, reset))
+        except BaseException:
+            for running in started:
+                running.stop()
+            raise
+        return started
+
+    def _start_query(self, validated: Validated, plan: QueryPlan, client: Client, reset: bool) -> RunningQuery:
+        home = QueryHome(validated.document.name, plan, self._jobs_directory)
+        compilation = self._compilation(validated, {})
+        location = topic_of(plan.source, compilation)
+        log = CommitLog(Client(self.settings.bootstrap, client_id=f"headrace-{home.name}"), home.name)
+        last = open_query(home, log, location, _start_of(validated, plan.source.id), reset=reset)
+        ranges = {} if last.start is None else {plan.source.id: Range(last.start)}
+        compiled = replace(compilation, ranges=ranges).query(plan)
+        outputs = with_partition_counts(client, compiled.outputs, _partitions_wanted(validated))
+        spec = home.sink_spec(self.settings.bootstrap, outputs)
+        align(home, spec, last)
+        progress = QueryProgress(plan, location.topic if location else None, end=dict(last.start or {}))
+        return RunningQuery(home, compiled, Committer(spec, log), progress)
+
+    def _report(self, query_id: str, report: Any) -> None:
+        for job in list(self._jobs.values()):
+            job.report(query_id, report)
+
+    def _targets(self, job: Job) -> dict[str | None, dict[str, int]]:
+        compilation = self._compilation(job.validated, {})
+        topics = {running.progress.topic for running in job.queries} - {None}
+        return {
+            topic: {str(p): end for p, (_, end) in open_topic(compilation.location(str(topic))).bounds().items()}
+            for topic in topics
+        }
+
+    @staticmethod
+    def _reached(running: RunningQuery, target: dict[str, int] | None) -> bool:
+        status = running.query.status
+        if status["isTriggerActive"] or status["isDataAvailable"]:
+            return False
+        end = running.progress.end
+        return target is None or all(end.get(partition, 0) >= offset for partition, offset in target.items())
+
+
+def _start_of(validated: Validated, node: str) -> str:
+    return str(getattr(validated.configs[node], "start", "earliest"))
+
+
+def _partitions_wanted(validated: Validated) -> dict[str, int]:
+    """Topic → partitions that a sink asks for, should the topic have to be created."""
+    configs = validated.configs.values()
+    return {config.topic: config.partitions for config in configs if getattr(config, "partitions", None)}

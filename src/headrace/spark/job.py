@@ -1,0 +1,141 @@
+"""One running pipeline: its queries, their progress, and what happens when one of them fails."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from headrace.errors import HeadraceError, JobFailed
+from headrace.graph.validation import Validated
+from headrace.spark.events import EventBus
+from headrace.spark.failures import explain
+from headrace.spark.status import JobState, JobStatus
+
+if TYPE_CHECKING:
+    from pyspark.sql.streaming.listener import StreamingQueryProgress
+
+    from headrace.spark.query import RunningQuery
+
+RESTARTS_MAX = 20
+RESTART_DELAY_S = 1.0
+# A job that ran this long without a failure gets its restarts back.
+HEALTHY_S = 60.0
+_WATCH_INTERVAL_S = 0.2
+
+
+class Job:
+    """Runs until stopped. `launch` starts all queries anew, in step with the log; a failure calls it again."""
+
+    def __init__(self, validated: Validated, launch: Callable[[], list[RunningQuery]], events: EventBus) -> None:
+        self.validated = validated
+        self.pipeline = validated.document.name
+        self._launch = launch
+        self._events = events
+        self._lock = threading.Lock()
+        self._stopping = threading.Event()
+        self._state: JobState = "starting"
+        self._error: HeadraceError | None = None
+        self._queries: list[RunningQuery] = []
+        self._started_ms = 0
+        self._restarts = 0
+        self._watcher = threading.Thread(target=self._watch, name=f"job-{self.pipeline}", daemon=True)
+
+    def start(self) -> None:
+        """Running afterwards. Raises what the first launch raises; then nothing runs."""
+        self._started_ms = time.time_ns() // 1_000_000
+        try:
+            self._queries = self._launch()
+        except HeadraceError as error:
+            self._fail(error)
+            raise
+        self._set_state("running")
+        self._events.publish(self.pipeline, "started", {"content_hash": self.validated.document.content_hash})
+        self._watcher.start()
+
+    def stop(self) -> None:
+        """All queries have ended afterwards; what they committed stays, and a later start goes on from there."""
+        self._set_state("stopping")
+        self._stopping.set()
+        if self._watcher.is_alive():
+            self._watcher.join()
+        self._stop_queries()
+        self._set_state("stopped")
+        self._events.publish(self.pipeline, "stopped")
+
+    @property
+    def state(self) -> JobState:
+        return self._state
+
+    @property
+    def queries(self) -> list[RunningQuery]:
+        with self._lock:
+            return list(self._queries)
+
+    def status(self) -> JobStatus:
+        return JobStatus(
+            pipeline=self.pipeline,
+            state=self._state,
+            content_hash=self.validated.document.content_hash,
+            queries=tuple(running.progress.status() for running in self.queries),
+            error=self._error.to_dict() if self._error else None,
+            started_ms=self._started_ms,
+            restarts=self._restarts,
+        )
+
+    def report(self, query_id: str, report: StreamingQueryProgress) -> None:
+        """Called by the listener for every report of every query; those of others are passed over."""
+        for running in self.queries:
+            if running.query.id == query_id:
+                details = running.progress.add(report, self.validated.document)
+                self._events.publish(self.pipeline, "progress", details)
+
+    def _watch(self) -> None:
+        healthy_since_s = time.monotonic()
+        while not self._stopping.wait(_WATCH_INTERVAL_S):
+            failure = next((f for running in self.queries if (f := running.failure)), None)
+            if failure is None:
+                continue
+            if time.monotonic() - healthy_since_s > HEALTHY_S:
+                self._restarts = 0
+            if not self._recover(failure):
+                return
+            healthy_since_s = time.monotonic()
+
+    def _recover(self, failure: BaseException) -> bool:
+        """Restarts after a failure that may pass. False: the job has failed for good."""
+        error, retriable = explain(failure)
+        self._stop_queries()
+        while retriable and self._restarts < RESTARTS_MAX:
+            self._restarts += 1
+            self._error = error
+            self._set_state("starting", reason=error.message, restart=self._restarts)
+            if self._stopping.wait(RESTART_DELAY_S):
+                return False
+            try:
+                queries = self._launch()
+            except HeadraceError as again:
+                error, retriable = JobFailed(again.message, node=again.node, hint=again.hint), again.retriable
+                continue
+            with self._lock:
+                self._queries = queries
+            self._error = None
+            self._set_state("running")
+            return True
+        self._fail(error)
+        return False
+
+    def _fail(self, error: HeadraceError) -> None:
+        self._error = error
+        self._set_state("failed", reason=error.message)
+        self._events.publish(self.pipeline, "error", error.to_dict(), node=error.node)
+
+    def _stop_queries(self) -> None:
+        for running in self.queries:
+            running.stop()
+
+    def _set_state(self, state: JobState, **details: object) -> None:
+        before, self._state = self._state, state
+        if before != state:
+            self._events.publish(self.pipeline, "state_changed", {"before": before, "now": state, **details})

@@ -1,0 +1,107 @@
+"""Spark's progress reports, as counts by node, edge and partition."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from headrace.graph.document import Document
+from headrace.spark.compile import BAD_ROWS, NODE_ROWS
+from headrace.spark.plan import QueryPlan
+from headrace.spark.status import NodeCount, QueryStatus
+
+if TYPE_CHECKING:
+    from pyspark.sql.streaming.listener import StreamingQueryProgress
+
+
+@dataclass(slots=True)
+class QueryProgress:
+    """Totals of one query since its job started; the listener's thread writes. `end` begins where the query does."""
+
+    plan: QueryPlan
+    topic: str | None
+    batch: int = -1
+    batch_ms: float = 0.0
+    rows_per_second: float = 0.0
+    end: dict[str, int] = field(default_factory=dict)
+    lag: dict[str, int] = field(default_factory=dict)
+    rows: dict[str, int] = field(default_factory=dict)
+    bad: int = 0
+    late: int = 0
+
+    def add(self, report: StreamingQueryProgress, document: Document) -> dict[str, object]:
+        """Takes one report in; returns what happened in that batch, for a progress event."""
+        start, self.end = self._offsets(report, "startOffset") or self.end, self._offsets(report, "endOffset")
+        latest = self._offsets(report, "latestOffset")
+        nodes, bad = self._node_rows(report)
+        late = sum(operator.numRowsDroppedByWatermark for operator in report.stateOperators)
+        self.batch = report.batchId
+        self.batch_ms = float(report.durationMs.get("triggerExecution", 0))
+        self.rows_per_second = report.processedRowsPerSecond or 0.0
+        self.lag = {self._partition(p): max(0, latest.get(p, end) - end) for p, end in self.end.items()}
+        self.bad += bad
+        self.late += late
+        for node, rows in nodes.items():
+            self.rows[node] = self.rows.get(node, 0) + rows
+        return {
+            "query": self.plan.name,
+            "batch": self.batch,
+            "batch_ms": self.batch_ms,
+            "duration_ms": dict(report.durationMs),
+            "nodes": nodes,
+            "edges": {f"{e.source}→{e.target}": nodes[e.source] for e in document.edges if e.source in nodes},
+            "partitions": {self._partition(p): end - start.get(p, end) for p, end in self.end.items()},
+            "lag": dict(self.lag),
+            "bad": bad,
+            "late": late,
+        }
+
+    def status(self) -> QueryStatus:
+        counts = [
+            NodeCount(
+                node,
+                rows,
+                self.bad if node == self.plan.source.id else 0,
+                self.late if node == self.plan.base.id and self.plan.chained else 0,
+            )
+            for node, rows in self.rows.items()
+        ]
+        return QueryStatus(
+            self.plan.name, self.batch, self.batch_ms, self.rows_per_second, dict(self.lag), tuple(counts)
+        )
+
+    def _partition(self, partition: str) -> str:
+        return f"{self.topic}-{partition}"
+
+    def _offsets(self, report: StreamingQueryProgress, name: str) -> dict[str, int]:
+        if self.topic is None or not report.sources:
+            return {}
+        return parse_offsets(getattr(report.sources[0], name))
+
+    def _node_rows(self, report: StreamingQueryProgress) -> tuple[dict[str, int], int]:
+        nodes, bad = collect_counts((name, row.asDict()) for name, row in report.observedMetrics.items())
+        bad_here = bad.get(self.plan.source.id, 0)
+        nodes[self.plan.source.id] = sum(source.numInputRows for source in report.sources) - bad_here
+        return nodes, bad_here
+
+
+def collect_counts(observed: Iterable[tuple[str, Mapping[str, Any]]]) -> tuple[dict[str, int], dict[str, int]]:
+    """(rows by node, bad rows by source) of what was observed under our names."""
+    nodes: dict[str, int] = {}
+    bad: dict[str, int] = {}
+    for name, counts in observed:
+        if name == BAD_ROWS:
+            bad.update(counts)
+        elif name.startswith(NODE_ROWS):
+            nodes.update(counts)
+    return nodes, bad
+
+
+def parse_offsets(text: str | None) -> dict[str, int]:
+    """Spark gives offsets as JSON text, or something else before the first batch."""
+    if not text or not text.startswith("{"):
+        return {}
+    offsets: dict[str, int] = json.loads(text)
+    return offsets

@@ -1,0 +1,161 @@
+"""One streaming query of a job: brought into step with the log, then started."""
+
+from __future__ import annotations
+
+import shutil
+import time
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from headrace.errors import Conflict
+from headrace.graph.document import Node
+from headrace.spark.checkpoint import Checkpoint
+from headrace.spark.commit import OPENED, CommitLog, CommitRecord
+from headrace.spark.compile import Compilation, CompiledQuery, Range
+from headrace.spark.files import make_visible, sweep
+from headrace.spark.plan import QueryPlan, identity
+from headrace.spark.progress import QueryProgress
+from headrace.spark.sink import Committer
+from headrace.spark.specs import Offsets, Output, SinkSpec, TopicLocation
+from headrace.spark.topics import open_topic
+from headrace.wire.client import Client
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+    from pyspark.sql.streaming.query import StreamingQuery
+
+DEFAULT_PARTITIONS = 1
+
+
+@dataclass(frozen=True, slots=True)
+class QueryHome:
+    """Where a query of a pipeline keeps its files, and its name in the log."""
+
+    pipeline: str
+    plan: QueryPlan
+    jobs_directory: Path
+
+    @property
+    def name(self) -> str:
+        return f"{self.pipeline}.{self.plan.name}"
+
+    @property
+    def directory(self) -> Path:
+        return self.jobs_directory / self.pipeline / self.plan.name
+
+    @property
+    def checkpoint(self) -> Path:
+        return self.directory / "checkpoint"
+
+    def sink_spec(self, bootstrap: str, outputs: tuple[Output, ...]) -> SinkSpec:
+        staging = self.directory / "staging"
+        staging.mkdir(parents=True, exist_ok=True)
+        return SinkSpec(self.name, bootstrap, str(staging), str(self.checkpoint), outputs)
+
+
+def open_query(
+    home: QueryHome, log: CommitLog, location: TopicLocation | None, start: str, *, reset: bool
+) -> CommitRecord:
+    """Takes the query over: nobody else can commit to it any more. Returns where it stands.
+
+    The first time, and on reset, its beginning is fixed and written down: a crash cannot move it.
+    Raises Conflict when what is stored belongs to another plan.
+    """
+    log.create()
+    last = None if reset else log.last()
+    wanted = identity(home.plan)
+    if last is None:
+        begin = None if location is None else resolve_start(location, start)
+        last = CommitRecord(OPENED, time.time_ns() // 1_000_000, wanted, begin)
+        log.commit(last, {})
+    elif last.identity != wanted:
+        raise Conflict(
+            f"the stored state of query {home.name} belongs to another version of the pipeline",
+            node=home.plan.base.id,
+            hint="start with --reset to drop the state and begin anew, or go back to that version",
+        )
+    return last
+
+
+def align(home: QueryHome, spec: SinkSpec, last: CommitRecord) -> None:
+    """Brings the files of the query into step with its last commit record."""
+    make_visible(last.files)
+    sweep(spec, last.files)
+    Checkpoint(home.checkpoint).rebuild(last)
+    if last.batch == OPENED:
+        shutil.rmtree(home.directory / "preview", ignore_errors=True)
+
+
+class RunningQuery:
+    """A started query, its progress, and the error that its commits raised, if any."""
+
+    def __init__(self, home: QueryHome, compiled: CompiledQuery, committer: Committer, progress: QueryProgress) -> None:
+        self.progress = progress
+        self._committer = committer
+        self._failure: Exception | None = None
+        writer = compiled.frame.writeStream.queryName(home.name).outputMode(home.plan.output_mode)
+        writer = writer.option("checkpointLocation", str(home.checkpoint))
+        self.query: StreamingQuery = writer.foreachBatch(self._write).start()
+
+    @property
+    def failure(self) -> BaseException | None:
+        """Why the query ended, if it failed; None while it runs."""
+        ended = self.query.exception()
+        return None if ended is None else self._failure or ended
+
+    def stop(self) -> None:
+        self.query.stop()
+
+    def _write(self, frame: DataFrame, batch: int) -> None:
+        try:
+            self._committer.write(frame, batch)
+        except Exception as error:
+            # Spark searches the text of an error with a pattern that overflows the stack on long ones.
+            self._failure = error
+            raise RuntimeError(type(error).__name__) from None
+
+
+def with_partition_counts(client: Client, outputs: tuple[Output, ...], wanted: dict[str, int]) -> tuple[Output, ...]:
+    """Creates the topics that are missing; the outputs then know how many partitions each has."""
+    topics = {output.target for output in outputs if output.kind == "topic"}
+    known = client.metadata(topics).topics if topics else {}
+    missing = {topic: wanted.get(topic, DEFAULT_PARTITIONS) for topic in topics if topic not in known}
+    if missing:
+        client.create_topics(missing, exist_ok=True)
+        known = client.metadata(topics).topics
+    counts = {topic: len(known[topic].leaders) for topic in topics}
+    return tuple(
+        replace(output, partition_count=counts[output.target]) if output.kind == "topic" else output
+        for output in outputs
+    )
+
+
+def resolve_start(location: TopicLocation, start: str) -> Offsets:
+    """Offsets for `earliest`, `latest`, `offset:N` or `timestamp:ISO8601`, within what the log still has."""
+    topic = open_topic(location)
+    bounds = topic.bounds()
+    kind, _, value = start.partition(":")
+    if kind == "timestamp":
+        moment = datetime.fromisoformat(value)
+        moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+        found = topic.offsets_at(int(moment.timestamp() * 1000))
+        return {str(partition): found[partition] for partition in bounds}
+    positions = {
+        "earliest": lambda first, end: first,
+        "latest": lambda first, end: end,
+        "offset": lambda first, end: min(max(int(value), first), end),
+    }
+    return {str(partition): positions[kind](first, end) for partition, (first, end) in bounds.items()}
+
+
+def batch_range(location: TopicLocation, start: str, end: str) -> Range:
+    """The range of a batch run, fixed before it begins."""
+    return Range(resolve_start(location, start), resolve_start(location, end))
+
+
+def topic_of(node: Node, compilation: Compilation) -> TopicLocation | None:
+    """Where the topic of a source node is; None for a source that is no topic."""
+    topic = node.config.get("topic") if node.operator == "topic" else None
+    return None if topic is None else compilation.location(str(topic))

@@ -1,0 +1,148 @@
+"""The sink: one writer for all sinks of a query, exactly once.
+
+Tasks encode their rows and stage them (in the message they return while small, else in a file); the driver commits what
+the winning attempts staged. A lost, repeated or late attempt leaves nothing but a staged file that is swept.
+"""
+
+from __future__ import annotations
+
+import pickle
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+import pyarrow as pa
+from pyspark import TaskContext
+from pyspark.sql import DataFrame
+
+from headrace.errors import CorruptData, ExternalFailure
+from headrace.spark.checkpoint import Checkpoint, source_offsets
+from headrace.spark.commit import CommitLog, CommitRecord, FileMove, Rows, append_rows
+from headrace.spark.files import make_visible, update_preview
+from headrace.spark.specs import SinkSpec
+from headrace.spark.staging import Staged, Staging
+from headrace.wire.client import Client
+
+# How long a commit waits for a broker that is down before the query fails.
+COMMIT_DEADLINE_S = 60.0
+COMMIT_RETRY_S = 0.2
+
+
+def staged(spec: SinkSpec, frame: DataFrame) -> list[Staged]:
+    """Runs the frame: every task stages its rows. Returns the messages of the winning attempts."""
+    rows = frame.mapInArrow(_stager(spec), "message BINARY").collect()
+    # Our own workers wrote these messages, over Spark's authenticated channel.
+    return [pickle.loads(row.message) for row in rows]  # noqa: S301
+
+
+def _stager(spec: SinkSpec) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+    def stage(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        context = TaskContext.get()
+        task, attempt = (context.partitionId(), context.taskAttemptId()) if context else (0, 0)
+        with Staging(spec, task, attempt) as staging:
+            for batch in batches:
+                staging.add(batch)
+            message = pickle.dumps(staging.finish())
+        yield pa.record_batch({"message": pa.array([message], pa.binary())})
+
+    return stage
+
+
+class Committer:
+    """Commits the batches of one query, in order. Lives on the driver for as long as the query runs.
+
+    After any doubt it fences again, so that an answer that was lost on the way is read from the log, never guessed.
+    """
+
+    def __init__(self, spec: SinkSpec, log: CommitLog) -> None:
+        self._spec = spec
+        self._log = log
+        self._checkpoint = Checkpoint(Path(spec.checkpoint or ""))
+
+    def write(self, frame: DataFrame, batch: int) -> None:
+        """Called by Spark once for every batch, and again for the same one after a crash: that changes nothing."""
+        self.commit(batch, staged(self._spec, frame))
+
+    def commit(self, batch: int, messages: Sequence[Staged]) -> None:
+        deadline_s = time.monotonic() + COMMIT_DEADLINE_S
+        while True:
+            try:
+                self._commit_once(batch, messages)
+                break
+            except ExternalFailure:
+                self._log.forget()
+                if time.monotonic() > deadline_s:
+                    raise
+                time.sleep(COMMIT_RETRY_S)
+        discard(messages)
+
+    def _commit_once(self, batch: int, messages: Sequence[Staged]) -> None:
+        last = self._log.last()
+        offsets = self._checkpoint.offsets(batch)
+        if last is None or offsets is None:
+            missing = "was never opened" if last is None else f"has no plan for batch {batch} in its checkpoint"
+            raise CorruptData(f"query {self._spec.query} {missing}", hint="start the pipeline with --reset")
+        if last.batch == batch:
+            self._require_same(last, offsets)
+            make_visible(last.files)
+            return
+        if last.batch != batch - 1:
+            raise CorruptData(
+                f"query {self._spec.query}: batch {batch} cannot follow batch {last.batch}, the last one committed",
+                hint="the checkpoint and the log do not belong together; start with --reset to begin anew",
+            )
+        self._checkpoint.sync(last.time_ms)
+        record = CommitRecord(
+            batch=batch,
+            time_ms=time.time_ns() // 1_000_000,
+            identity=last.identity,
+            start=last.start,
+            offsets=offsets,
+            previous_offsets=last.offsets,
+            previous_commit=self._checkpoint.commit(batch - 1),
+            files=moves(self._spec, batch, messages),
+        )
+        self._log.commit(record, collect_rows(messages))
+        make_visible(record.files)
+        update_preview(self._spec, messages)
+
+    def _require_same(self, last: CommitRecord, offsets: str) -> None:
+        if source_offsets(last.offsets or "") != source_offsets(offsets):
+            raise CorruptData(
+                f"query {self._spec.query}: batch {last.batch} was committed with other offsets than Spark now has",
+                hint="the checkpoint was changed from outside; a new start rebuilds it from the log",
+            )
+
+
+def write_once(spec: SinkSpec, frame: DataFrame) -> None:
+    """A batch run is one transaction: all its rows, or none."""
+    messages = staged(spec, frame)
+    with Client(spec.bootstrap, client_id="headrace-sink") as client:
+        append_rows(client, f"headrace.{spec.query}", collect_rows(messages))
+    make_visible(moves(spec, 0, messages))
+    update_preview(spec, messages)
+    discard(messages)
+
+
+def collect_rows(messages: Sequence[Staged]) -> Rows:
+    """Staged topic rows by partition, tasks in order."""
+    rows: Rows = {}
+    for message in sorted(messages, key=lambda message: message.task):
+        for part in message.topic_parts:
+            rows.setdefault((part.topic, part.partition), []).append(part.read())
+    return rows
+
+
+def moves(spec: SinkSpec, batch: int, messages: Sequence[Staged]) -> tuple[FileMove, ...]:
+    return tuple(
+        FileMove(part.path, str(Path(part.directory) / f"{spec.query}-{batch:08d}-{message.task:05d}.{part.suffix}"))
+        for message in messages
+        for part in message.file_parts
+    )
+
+
+def discard(messages: Sequence[Staged]) -> None:
+    """Removes the spooled topic rows; staged files that became visible are no longer there."""
+    for message in messages:
+        for part in message.topic_parts:
+            part.discard()

@@ -1,0 +1,78 @@
+"""What the driver tells its source (as one JSON option through Spark) and its sink: plain data."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass, field
+from typing import Literal
+
+# The one option that our data source reads.
+OPTION = "spec"
+
+# Rows that could not be read travel in this column, as the text of their dead letter.
+BAD_COLUMN = "_bad"
+SYSTEM_COLUMNS = {"_timestamp": "TIMESTAMP", "_key": "BINARY", "_partition": "INT", "_offset": "BIGINT"}
+
+# Topic partition → offset, as Spark keeps it in its checkpoint; JSON knows only text keys.
+Offsets = dict[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class TopicLocation:
+    """Where a topic is: `log_directory` when its files are on this machine, and always the broker's address."""
+
+    topic: str
+    bootstrap: str
+    log_directory: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SourceSpec:
+    """One topic to read. `end` is set for a batch run: read [start, end) and no more."""
+
+    node: str
+    location: TopicLocation
+    format: str
+    start: Offsets
+    max_rows_per_batch: int
+    fail_on_bad: bool
+    end: Offsets | None = None
+
+    def to_json(self) -> str:
+        return json.dumps(asdict(self))
+
+    @classmethod
+    def from_json(cls, text: str) -> SourceSpec:
+        fields = json.loads(text)
+        return cls(**{**fields, "location": TopicLocation(**fields["location"])})
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """One sink's share of the rows that reach the writer.
+
+    `value` names the column that holds its rows as finished text (null: this row is not for this sink).
+    Formats that are written by column have `keep` and `columns` (their name in the output → in the row) instead.
+    """
+
+    node: str
+    kind: Literal["topic", "file", "preview"]
+    target: str
+    format: str
+    value: str | None = None
+    key: str | None = None
+    keep: str | None = None
+    columns: dict[str, str] = field(default_factory=dict)
+    partition_count: int = 1
+    row_limit: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class SinkSpec:
+    """All that the writer of one query needs. `checkpoint` is None in a batch run, whose only batch is 0."""
+
+    query: str
+    bootstrap: str
+    staging: str
+    checkpoint: str | None
+    outputs: tuple[Output, ...]

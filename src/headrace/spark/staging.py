@@ -1,0 +1,289 @@
+"""What a task hands to the driver: rows encoded for their topics, finished files, the newest rows for previews."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections import deque
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Protocol
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet
+from pyspark.sql.datasource import WriterCommitMessage
+
+from headrace.log import encode_batches
+from headrace.spark.partitioner import by_partition, partitions_of
+from headrace.spark.specs import Output, SinkSpec
+
+# Up to this size a task's rows for one partition travel in its commit message; beyond it, in a file.
+INLINE_BYTES_MAX = 256 * 1024
+# Record batches stay below Kafka's default max.message.bytes.
+BATCH_BYTES_MAX = 512 * 1024
+ARROW_ROWS_PER_RECORD = 16_384
+
+
+@dataclass(frozen=True, slots=True)
+class TopicPart:
+    """A task's rows for one topic partition, as record batches without a producer."""
+
+    topic: str
+    partition: int
+    inline: bytes | None
+    path: str | None
+
+    def read(self) -> bytes:
+        return self.inline if self.path is None else Path(self.path).read_bytes()  # type: ignore[return-value]
+
+    def discard(self) -> None:
+        if self.path is not None:
+            Path(self.path).unlink(missing_ok=True)
+
+
+@dataclass(frozen=True, slots=True)
+class FilePart:
+    """A finished and synced file under a hidden name beside its final place."""
+
+    node: str
+    directory: str
+    path: str
+    suffix: str
+
+
+@dataclass(frozen=True, slots=True)
+class Staged(WriterCommitMessage):
+    """The commit message of one task."""
+
+    task: int
+    topic_parts: tuple[TopicPart, ...]
+    file_parts: tuple[FilePart, ...]
+    previews: dict[str, list[str]]
+    rows: dict[str, int]
+
+
+class _Stage(Protocol):
+    rows: int
+
+    def add(self, batch: pa.RecordBatch) -> None: ...
+
+    def close(self) -> None: ...
+
+
+class Staging:
+    """Takes the batches of one task attempt; `finish` gives the message. Leaving it without that removes everything."""
+
+    def __init__(self, spec: SinkSpec, task: int, attempt: int) -> None:
+        self._task = task
+        self._finished = False
+        prefix = Path(spec.staging) / f"{task:05d}-{attempt}"
+        self._topics = [_TopicStage(o, f"{prefix}-{i}", task) for i, o in enumerate(spec.outputs) if o.kind == "topic"]
+        self._files = [
+            _FileStage(o, f"{staged_prefix(spec.query)}{task:05d}-{attempt}") for o in spec.outputs if o.kind == "file"
+        ]
+        self._previews = [_PreviewStage(o) for o in spec.outputs if o.kind == "preview"]
+
+    def add(self, batch: pa.RecordBatch) -> None:
+        for stage in (*self._topics, *self._files, *self._previews):
+            stage.add(batch)
+
+    def finish(self) -> Staged:
+        topic_parts = tuple(part for stage in self._topics for part in stage.parts())
+        file_parts = tuple(part for stage in self._files for part in stage.parts())
+        self._finished = True
+        stages: Iterable[_TopicStage | _FileStage | _PreviewStage] = (*self._topics, *self._files, *self._previews)
+        rows = {stage.output.node: stage.rows for stage in stages}
+        previews = {stage.output.node: list(stage.newest) for stage in self._previews}
+        return Staged(self._task, topic_parts, file_parts, previews, rows)
+
+    def __enter__(self) -> Staging:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if not self._finished:
+            for stage in (*self._topics, *self._files):
+                stage.discard()
+
+
+class _TopicStage:
+    def __init__(self, output: Output, prefix: str, task: int) -> None:
+        self.output = output
+        self.rows = 0
+        self._prefix = prefix
+        self._keyless = task % output.partition_count
+        self._spools: dict[int, _Spool] = {}
+
+    def add(self, batch: pa.RecordBatch) -> None:
+        keys, values = self._records(batch)
+        if not len(values):
+            return
+        self.rows += len(values)
+        if keys is None:
+            self._append(self._keyless, None, values)
+            return
+        chosen = partitions_of(keys, self.output.partition_count, self._keyless)
+        groups = by_partition(chosen, self.output.partition_count)
+        for partition, indices in groups:
+            whole = len(groups) == 1
+            self._append(partition, keys if whole else keys.take(indices), values if whole else values.take(indices))
+
+    def _records(self, batch: pa.RecordBatch) -> tuple[pa.Array | None, pa.Array]:
+        if self.output.format == "arrow":
+            return None, _arrow_values(kept_columns(self.output, batch))
+        values = batch.column(self.output.value)
+        keys = batch.column(self.output.key).cast(pa.binary()) if self.output.key else None
+        if values.null_count:
+            kept = values.is_valid()
+            values, keys = values.filter(kept), None if keys is None else keys.filter(kept)
+        return keys, values.cast(pa.binary())
+
+    def _append(self, partition: int, keys: pa.Array | None, values: pa.Array) -> None:
+        spool = self._spools.get(partition)
+        if spool is None:
+            spool = self._spools[partition] = _Spool(f"{self._prefix}-{partition}")
+        now = np.full(len(values), time.time_ns() // 1_000_000, np.int64)
+        for encoded in encode_batches(keys, values, now, codec="none", batch_bytes=BATCH_BYTES_MAX):
+            spool.write(encoded)
+
+    def parts(self) -> list[TopicPart]:
+        return [TopicPart(self.output.target, p, *spool.finish()) for p, spool in self._spools.items()]
+
+    def discard(self) -> None:
+        for spool in self._spools.values():
+            spool.discard()
+
+
+class _Spool:
+    """Bytes in memory while few, in a file from then on. Not synced: an uncommitted batch is simply run again."""
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+        self._chunks: list[bytes] = []
+        self._size = 0
+        self._file: int | None = None
+
+    def write(self, data: bytes) -> None:
+        self._chunks.append(data)
+        self._size += len(data)
+        if self._size > INLINE_BYTES_MAX:
+            self._spill()
+
+    def _spill(self) -> None:
+        if self._file is None:
+            self._file = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o644)
+        for chunk in self._chunks:
+            view = memoryview(chunk)
+            while view:
+                view = view[os.write(self._file, view) :]
+        self._chunks = []
+
+    def finish(self) -> tuple[bytes | None, str | None]:
+        if self._file is None:
+            return b"".join(self._chunks), None
+        self._spill()
+        os.close(self._file)
+        self._file = None
+        return None, self._path
+
+    def discard(self) -> None:
+        if self._file is not None:
+            os.close(self._file)
+            Path(self._path).unlink(missing_ok=True)
+
+
+class _FileStage:
+    def __init__(self, output: Output, name: str) -> None:
+        self.output = output
+        self.rows = 0
+        directory = Path(output.target)
+        directory.mkdir(parents=True, exist_ok=True)
+        # The time keeps apart what attempts of different runs left behind.
+        self._path = directory / f"{name}-{time.time_ns():x}.{output.format}"
+        self._file: pa.NativeFile | None = None
+        self._writer: pa.csv.CSVWriter | pa.parquet.ParquetWriter | None = None
+
+    def add(self, batch: pa.RecordBatch) -> None:
+        rows = kept_columns(self.output, batch) if self.output.keep else _text_rows(self.output, batch)
+        if not rows.num_rows:
+            return
+        if self._file is None:
+            self._file = pa.OSFile(str(self._path), "wb")
+            self._writer = _writer(self.output.format, self._file, rows.schema)
+        if self._writer is None:
+            lines = pa.compute.binary_join_element_wise(rows.column(0), "", "\n")
+            self._file.write("".join(lines.to_pylist()).encode())
+        else:
+            self._writer.write_batch(rows)
+        self.rows += rows.num_rows
+
+    def parts(self) -> list[FilePart]:
+        if self._file is None:
+            return []
+        self._close()
+        with self._path.open("rb") as file:
+            os.fsync(file.fileno())
+        return [FilePart(self.output.node, self.output.target, str(self._path), self.output.format)]
+
+    def _close(self) -> None:
+        if self._writer is not None:
+            self._writer.close()
+        if self._file is not None:
+            self._file.close()
+
+    def discard(self) -> None:
+        self._close()
+        self._path.unlink(missing_ok=True)
+
+
+class _PreviewStage:
+    def __init__(self, output: Output) -> None:
+        self.output = output
+        self.rows = 0
+        self.newest: deque[str] = deque(maxlen=output.row_limit)
+
+    def add(self, batch: pa.RecordBatch) -> None:
+        values = batch.column(self.output.value).drop_null()
+        self.rows += len(values)
+        self.newest.extend(values[-self.output.row_limit :].to_pylist())
+
+
+def staged_prefix(query: str) -> str:
+    """How the hidden files of a query begin: pipelines may share a folder."""
+    return f".staged-{query}-"
+
+
+def kept_columns(output: Output, batch: pa.RecordBatch) -> pa.RecordBatch:
+    """This sink's rows and columns, under their own names."""
+    columns = [batch.column(physical) for physical in output.columns.values()]
+    rows = pa.record_batch(columns, names=list(output.columns))
+    return rows.filter(batch.column(output.keep)) if output.keep else rows
+
+
+def _text_rows(output: Output, batch: pa.RecordBatch) -> pa.RecordBatch:
+    return pa.record_batch([batch.column(output.value).drop_null()], names=["value"])
+
+
+def _arrow_values(rows: pa.RecordBatch) -> pa.Array:
+    """Rows as Arrow IPC streams, one record value for a slice of them."""
+    values: list[bytes] = []
+    per_record = ARROW_ROWS_PER_RECORD
+    if rows.num_rows and rows.nbytes > BATCH_BYTES_MAX:
+        per_record = max(1, min(per_record, rows.num_rows * BATCH_BYTES_MAX // rows.nbytes))
+    for first in range(0, rows.num_rows, per_record):
+        sink = pa.BufferOutputStream()
+        with pa.ipc.new_stream(sink, rows.schema) as writer:
+            writer.write_batch(rows.slice(first, per_record))
+        values.append(sink.getvalue().to_pybytes())
+    return pa.array(values, pa.binary())
+
+
+def _writer(format_: str, file: pa.NativeFile, schema: pa.Schema) -> pa.csv.CSVWriter | pa.parquet.ParquetWriter | None:
+    if format_ == "csv":
+        return pa.csv.CSVWriter(file, schema)
+    return pa.parquet.ParquetWriter(file, schema) if format_ == "parquet" else None

@@ -1,0 +1,51 @@
+"""What is known of running pipelines, as plain data for people and programs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+JobState = Literal["starting", "running", "stopping", "stopped", "failed"]
+
+
+@dataclass(frozen=True, slots=True)
+class NodeCount:
+    """Since the job started: rows that left the node, rows that could not be read, rows that came too late."""
+
+    node: str
+    rows_out_total: int = 0
+    bad_total: int = 0
+    late_total: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class QueryStatus:
+    """`lag` is by topic partition: records that are committed in the log and not yet in the output."""
+
+    name: str
+    batch: int
+    batch_ms: float
+    rows_per_second: float
+    lag: dict[str, int]
+    nodes: tuple[NodeCount, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class JobStatus:
+    pipeline: str
+    state: JobState
+    content_hash: str
+    queries: tuple[QueryStatus, ...]
+    error: dict[str, object] | None
+    started_ms: int
+    restarts: int
+
+
+@dataclass(frozen=True, slots=True)
+class BatchResult:
+    """Of a batch run: rows that left each node, and how long it took."""
+
+    rows: Mapping[str, int]
+    bad: Mapping[str, int]
+    seconds: float

@@ -1,0 +1,107 @@
+"""One broker process and one engine for all tests here; each test has topics and pipelines of its own."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from confluent_kafka import Consumer, Producer, TopicPartition
+
+from headrace.graph.document import Document
+from headrace.graph.text import parse_text
+from headrace.operators import Catalogue
+from headrace.spark import Engine, EngineSettings
+from headrace.wire.client import LATEST, Client
+
+IDLE_TIMEOUT_S = 90.0
+_names = itertools.count(1)
+
+
+@dataclass(frozen=True)
+class Stack:
+    bootstrap: str
+    data: Path
+    engine: Engine
+
+    def name(self, prefix: str) -> str:
+        """A name that no other test uses."""
+        return f"{prefix}-{next(_names)}"
+
+    def topic(self, prefix: str, rows: Sequence[object] = (), partitions: int = 2) -> str:
+        topic = self.name(prefix)
+        with Client(self.bootstrap) as client:
+            client.create_topics({topic: partitions})
+        self.produce(topic, rows)
+        return topic
+
+    def produce(self, topic: str, rows: Sequence[object]) -> None:
+        """Objects go as JSON, bytes as they are; the key is the field `k`."""
+        producer = Producer({"bootstrap.servers": self.bootstrap})
+        failures: list[object] = []
+        for row in rows:
+            value = row if isinstance(row, bytes) else json.dumps(row).encode()
+            key = str(row["k"]).encode() if isinstance(row, dict) and "k" in row else None
+            producer.produce(topic, value, key=key, on_delivery=lambda error, _: error and failures.append(error))
+        producer.flush(30)
+        assert not failures
+
+    def pipeline(self, text: str, name: str | None = None) -> Document:
+        return parse_text(text, Catalogue(), name=name or self.name("pipeline"))
+
+    def finish(self, document: Document) -> None:
+        """Waits until everything is read, then stops."""
+        status = self.engine.status(document.name)
+        assert self.engine.wait_idle(document.name, IDLE_TIMEOUT_S), status
+        self.engine.stop(document.name)
+
+    def run(self, document: Document, *, reset: bool = False) -> None:
+        self.engine.start(document, reset=reset)
+        self.finish(document)
+
+    def values(self, topic: str) -> list[bytes]:
+        """All committed record values of a topic."""
+        with Client(self.bootstrap) as client:
+            count = client.partition_count(topic)
+            ends = client.list_offsets(topic, dict.fromkeys(range(count), LATEST), committed=True)
+        consumer = Consumer(
+            {
+                "bootstrap.servers": self.bootstrap,
+                "group.id": "tests",
+                "isolation.level": "read_committed",
+                "enable.auto.commit": False,
+            }
+        )
+        found: list[bytes] = []
+        try:
+            for partition, end in ends.items():
+                assignment = TopicPartition(topic, partition, 0)
+                consumer.assign([assignment])
+                while consumer.position([assignment])[0].offset < end.offset:
+                    found += [m.value() or b"" for m in consumer.consume(1000, 0.2) if m.error() is None]
+        finally:
+            consumer.close()
+        return found
+
+    def rows(self, topic: str) -> list[dict[str, Any]]:
+        return [json.loads(value) for value in self.values(topic)]
+
+
+@pytest.fixture(scope="session")
+def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
+    data = tmp_path_factory.mktemp("data")
+    command = [sys.executable, "-m", "headrace.wire", "--data-dir", str(data / "log"), "--port", "0"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as broker:
+        assert broker.stdout is not None
+        bootstrap = f"127.0.0.1:{json.loads(broker.stdout.readline())['port']}"
+        try:
+            with Engine(EngineSettings(data, bootstrap, data / "log")) as engine:
+                yield Stack(bootstrap, data, engine)
+        finally:
+            broker.terminate()

@@ -1,0 +1,36 @@
+"""What our code raised in another process comes back as an error that names the node."""
+
+from __future__ import annotations
+
+from headrace.spark.failures import explain
+
+TRACEBACK = """[STREAM_FAILED] Query terminated with exception: Job aborted due to stage failure
+Traceback (most recent call last):
+  File "worker.py", line 1, in main
+headrace.errors.InvalidInput: node 'telemetry': the record in telemetry-0 at offset 7 is not json
+hint: bad_rows=drop counts such records
+
+\tat org.apache.spark.Some.where(Some.scala:1)
+"""
+
+
+def test_an_error_of_ours_is_found_in_sparks_message() -> None:
+    error, retriable = explain(RuntimeError(TRACEBACK))
+    assert error.node == "telemetry"
+    assert error.message == "the record in telemetry-0 at offset 7 is not json"
+    assert error.hint == "bad_rows=drop counts such records"
+    assert not retriable
+
+
+def test_what_may_pass_is_tried_again() -> None:
+    _, retriable = explain(RuntimeError("headrace.wire.client.errors.ConnectionLost: no broker at 127.0.0.1:1"))
+    assert retriable
+    _, retriable = explain(RuntimeError("headrace.errors.CorruptData: topic-0: offsets 1 to 5 are no longer there"))
+    assert not retriable
+
+
+def test_an_unknown_failure_is_shown_short_and_tried_again() -> None:
+    error, retriable = explain(RuntimeError("executor lost\n\tat a\n\tat b\n" + "x" * 10_000))
+    assert error.message.startswith("executor lost")
+    assert len(error.message) <= 2_000
+    assert retriable

@@ -1,0 +1,137 @@
+"""Every record is one row or a bad record with a reason; nothing else."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from headrace.errors import InvalidConfig
+from headrace.spark.formats import Decoded, decoder
+
+SCHEMA = pa.schema([("name", pa.string()), ("size", pa.float64()), ("ts", pa.timestamp("us", tz="UTC"))])
+
+
+def decode(format_: str, values: list[bytes | None], schema: pa.Schema = SCHEMA) -> Decoded:
+    return decoder(format_, schema)(pa.array(values, pa.binary()))
+
+
+GOOD = b'{"name": "a", "size": 1.5, "ts": "2026-01-01T00:00:00Z", "other": [1, {"x": 2}]}'
+BAD: list[bytes | None] = [
+    None,
+    b"",
+    b" ",
+    b"nonsense",
+    b"[1]",
+    b"{",
+    b'{"name": 1}',
+    b'{"size": "x"}',
+    b'{"ts": "yesterday"}',
+    b'{"name": "a"}{"name": "b"}',
+    b'{"name": "a"} {"name": "b"}',
+    b'{"name": "a"}\n{"name": "b"}',
+    b'{"name": "unfinished}',
+    b'{"}',
+    b"\xff\xfe",
+    b'{"name": "\xff"}',
+]
+
+
+@given(st.lists(st.sampled_from([GOOD, *BAD]), max_size=40))
+def test_good_and_bad_are_told_apart_in_any_mixture(values: list[bytes | None]) -> None:
+    decoded = decode("json", values)
+    bad = [index for index, value in enumerate(values) if value != GOOD]
+    assert [record.index for record in decoded.bad] == bad
+    assert decoded.rows.num_rows == len(values) - len(bad)
+    assert all(record.reason for record in decoded.bad)
+    expected = {"name": "a", "size": 1.5, "ts": datetime(2026, 1, 1, tzinfo=UTC)}
+    assert decoded.rows.to_pylist() == [expected] * decoded.rows.num_rows
+    if bad:
+        assert decoded.indices is not None
+        assert decoded.indices.to_pylist() == [index for index in range(len(values)) if index not in bad]
+
+
+objects = st.fixed_dictionaries(
+    {},
+    optional={
+        "name": st.none() | st.text(),
+        "size": st.none() | st.floats(allow_nan=False, allow_infinity=False),
+        "more": st.lists(st.integers(-5, 5), max_size=3),
+    },
+)
+
+
+@given(st.lists(objects, max_size=20), st.booleans())
+def test_what_json_says_is_what_comes_out(rows: list[dict[str, object]], indented: bool) -> None:
+    values: list[bytes | None] = [json.dumps(row, indent=2 if indented else None).encode() for row in rows]
+    decoded = decode("json", values)
+    assert not decoded.bad
+    assert decoded.rows.to_pylist() == [{"name": r.get("name"), "size": r.get("size"), "ts": None} for r in rows]
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [
+        ('"2026-01-01T00:00:00Z"', datetime(2026, 1, 1, tzinfo=UTC)),
+        ('"2026-01-01T02:00:00+02:00"', datetime(2026, 1, 1, tzinfo=UTC)),
+        ('"2026-01-01 00:00:00.250"', datetime(2026, 1, 1, microsecond=250_000, tzinfo=UTC)),
+        ('"2026-01-01T00:00:00.123456789Z"', datetime(2026, 1, 1, microsecond=123_456, tzinfo=UTC)),
+        ("1767225600000", datetime(2026, 1, 1, tzinfo=UTC)),
+        ("null", None),
+    ],
+)
+def test_timestamps_are_iso_or_epoch_milliseconds(written: str, meant: datetime | None) -> None:
+    decoded = decode("json", [f'{{"ts": {written}}}'.encode()])
+    assert not decoded.bad
+    assert decoded.rows.column("ts").to_pylist() == [meant]
+
+
+def test_both_kinds_of_timestamps_may_stand_in_one_topic() -> None:
+    decoded = decode("json", [b'{"ts": 0}', b'{"ts": "1970-01-01T00:00:00Z"}', b'{"ts": 1.5}'])
+    assert decoded.rows.column("ts").to_pylist() == [datetime(1970, 1, 1, tzinfo=UTC)] * 2
+    assert [record.index for record in decoded.bad] == [2]
+
+
+def test_csv_has_its_columns_in_order() -> None:
+    decoded = decode("csv", [b'"x,y",2,2026-01-01T00:00:00Z', b"a", b"a,b,c", b",,", b"a,1,\nb,2,"])
+    assert decoded.rows.to_pylist() == [
+        {"name": "x,y", "size": 2.0, "ts": datetime(2026, 1, 1, tzinfo=UTC)},
+        {"name": None, "size": None, "ts": None},
+    ]
+    assert [record.index for record in decoded.bad] == [1, 2, 4]
+
+
+def arrow_value(rows: pa.RecordBatch) -> bytes:
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, rows.schema) as writer:
+        writer.write_batch(rows)
+    return bytes(sink.getvalue().to_pybytes())
+
+
+def test_an_arrow_record_holds_many_rows_and_extra_columns_are_left_alone() -> None:
+    rows = pa.record_batch({"extra": [1, 2], "size": [1.0, None], "name": ["a", "b"]})
+    value = arrow_value(rows)
+    schema = pa.schema([("name", pa.string()), ("size", pa.float64())])
+    decoded = decode("arrow", [value, b"nonsense", arrow_value(rows.select(["name"])), value], schema)
+    assert decoded.rows.column("name").to_pylist() == ["a", "b", "a", "b"]
+    assert decoded.indices is not None
+    assert decoded.indices.to_pylist() == [0, 0, 3, 3]
+    assert [record.index for record in decoded.bad] == [1, 2]
+
+
+def test_raw_is_the_value_itself() -> None:
+    decoded = decode("raw", [b"a", b"\xff"], pa.schema([("value", pa.binary())]))
+    assert decoded.rows.column(0).to_pylist() == [b"a", b"\xff"]
+    text = decode("raw", [b"a", b"\xff"], pa.schema([("value", pa.string())]))
+    assert text.rows.column(0).to_pylist() == ["a"]
+    assert [record.index for record in text.bad] == [1]
+
+
+def test_an_unknown_format_is_refused_with_the_valid_ones() -> None:
+    with pytest.raises(InvalidConfig, match="xml") as refused:
+        decoder("xml", SCHEMA)
+    assert refused.value.valid == ("json", "csv", "arrow", "raw")

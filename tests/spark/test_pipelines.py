@@ -1,0 +1,254 @@
+"""Pipelines on real Spark, from a real client through the real log to a topic, a file or a preview."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pyarrow.csv
+import pyarrow.parquet
+import pytest
+
+from headrace.errors import Conflict, InvalidGraph, InvalidInput, NotFound
+
+if TYPE_CHECKING:
+    from conftest import Stack
+
+pytestmark = pytest.mark.spark
+
+ROWS: list[dict[str, Any]] = [
+    {"k": f"d{i % 5}", "n": i, "ts": f"2026-01-01T00:{i // 60:02d}:{i % 60:02d}Z"} for i in range(300)
+]
+SCHEMA = 'schema="k STRING, n BIGINT, ts TIMESTAMP"'
+
+
+def by_n(rows: list[dict[str, Any]]) -> list[int]:
+    return sorted(row["n"] for row in rows)
+
+
+def test_filter_and_select_to_a_topic(stack: Stack) -> None:
+    source, target = stack.topic("in", ROWS), stack.name("out")
+    document = stack.pipeline(
+        f'topic {source} {SCHEMA} ! filter "n % 3 = 0" ! select k n "n * 2 AS twice" ! to-topic {target} key=k'
+    )
+    stack.run(document)
+    rows = stack.rows(target)
+    assert sorted(rows, key=lambda row: row["n"]) == [
+        {"k": f"d{n % 5}", "n": n, "twice": 2 * n} for n in range(0, 300, 3)
+    ]
+
+
+def test_branches_share_one_query_and_every_sink_gets_its_rows(stack: Stack, tmp_path: Path) -> None:
+    source, low, high = stack.topic("in", ROWS), stack.name("low"), stack.name("high")
+    document = stack.pipeline(
+        f"""topic {source} {SCHEMA} as src ! filter "n < 10" as low ! to-topic {low}
+        @src ! filter "n > 10" ! filter "100 / (n - 10) > 5" ! select "n - 10 AS n" k ! to-topic {high}
+        @low ! select k ! to-file {tmp_path}/files format=json
+        @src ! preview rows=7 as newest"""
+    )
+    stack.run(document)
+    assert by_n(stack.rows(low)) == list(range(10))
+    # The row with n = 10 is in the pass, and would divide by zero, had the first filter not left it out.
+    assert by_n(stack.rows(high)) == list(range(1, 20))
+    lines = [json.loads(line) for path in (tmp_path / "files").glob("*.json") for line in path.read_text().splitlines()]
+    assert sorted(line["k"] for line in lines) == sorted(f"d{n % 5}" for n in range(10))
+    assert len(stack.engine.status(document.name).queries) == 1
+
+
+def test_restart_goes_on_where_it_was(stack: Stack) -> None:
+    source, target = stack.topic("in", ROWS[:100]), stack.name("out")
+    document = stack.pipeline(f"topic {source} {SCHEMA} ! to-topic {target}")
+    stack.run(document)
+    stack.produce(source, ROWS[100:200])
+    stack.run(document)
+    assert by_n(stack.rows(target)) == list(range(200))
+    stack.run(document, reset=True)
+    assert by_n(stack.rows(target)) == sorted([*range(200), *range(200)])
+
+
+def test_tumbling_window_final_equals_batch(stack: Stack) -> None:
+    closing = [{"k": "end", "n": 0, "ts": "2026-01-01T09:00:00Z"}]
+    source, streamed, batched = stack.topic("in", ROWS), stack.name("streamed"), stack.name("batched")
+    window = 'tumbling-window "1 minute" time=ts keys=["k"] aggregates=["sum(n) AS total", "count(1) AS n"]'
+    text = f'topic {source} {SCHEMA} event_time=ts watermark="2 seconds" max_rows_per_batch=70 ! {window} ! to-topic '
+    streaming = stack.pipeline(text + streamed)
+    stack.engine.start(streaming)
+    assert stack.engine.wait_idle(streaming.name, 90)
+    stack.produce(source, closing)
+    stack.finish(streaming)
+    stack.engine.run_batch(stack.pipeline(text + batched))
+
+    def windows(topic: str) -> list[tuple[Any, ...]]:
+        rows = [row for row in stack.rows(topic) if row["k"] != "end"]
+        return sorted((row["_window_start"], row["k"], row["total"], row["n"]) for row in rows)
+
+    expected = [
+        (
+            f"2026-01-01T00:{minute:02d}:00.000Z",
+            f"d{key}",
+            sum(r["n"] for r in ROWS[minute * 60 : minute * 60 + 60] if r["k"] == f"d{key}"),
+            12,
+        )
+        for minute in range(5)
+        for key in range(5)
+    ]
+    assert windows(streamed) == windows(batched) == expected
+
+
+def test_emit_changes_ends_with_the_final_values(stack: Stack) -> None:
+    source, target = stack.topic("in", ROWS), stack.name("out")
+    window = 'tumbling-window "1 hour" time=ts aggregates=["count(1) AS n"] emit=changes'
+    stack.run(
+        stack.pipeline(f"topic {source} {SCHEMA} event_time=ts max_rows_per_batch=100 ! {window} ! to-topic {target}")
+    )
+    counts = [row["n"] for row in stack.rows(target)]
+    assert counts[-1] == 300
+    assert counts == sorted(counts)
+    assert len(counts) >= 3
+
+
+def test_bad_rows_are_counted_and_kept_in_the_dead_letter(stack: Stack) -> None:
+    source, target, letters = stack.topic("in", [*ROWS[:3], b"nonsense", b"\xff"]), stack.name("out"), stack.name("bad")
+    text = f"topic {source} {SCHEMA} bad_rows=dead_letter dead_letter={letters} as src ! to-topic {target}"
+    document = stack.pipeline(text)
+    stack.run(document)
+    assert by_n(stack.rows(target)) == [0, 1, 2]
+    found = sorted(stack.rows(letters), key=lambda letter: letter["reason"])
+    assert {letter.get("value") or letter.get("value_base64") for letter in found} == {"nonsense", "/w=="}
+    assert all(letter["topic"] == source and letter["node"] == "src" for letter in found)
+    (query,) = stack.engine.status(document.name).queries
+    counts = {count.node: count for count in query.nodes}
+    assert (counts["src"].rows_out_total, counts["src"].bad_total) == (3, 2)
+
+
+def test_bad_rows_beside_a_window_reach_the_dead_letter_too(stack: Stack) -> None:
+    source, target, letters = stack.topic("in", [*ROWS[:3], b"nonsense"]), stack.name("out"), stack.name("bad")
+    stack.run(
+        stack.pipeline(
+            f"topic {source} {SCHEMA} event_time=ts bad_rows=dead_letter dead_letter={letters}"
+            f' ! tumbling-window "1 minute" time=ts aggregates=["count(1) AS n"] emit=changes ! to-topic {target}'
+        )
+    )
+    assert [row["n"] for row in stack.rows(target)] == [3]
+    assert [row["value"] for row in stack.rows(letters)] == ["nonsense"]
+
+
+def test_bad_rows_fail_names_the_record(stack: Stack) -> None:
+    source = stack.topic("in", [ROWS[0], b"nonsense"], partitions=1)
+    document = stack.pipeline(f"topic {source} {SCHEMA} bad_rows=fail as src ! preview")
+    events = stack.engine.events.follow()
+    stack.engine.start(document)
+    event = next(event for event in events if event.kind == "error" and event.pipeline == document.name)
+    events.close()
+    assert event.node == "src"
+    assert f"{source}-0 at offset 1" in str(event.details["message"])
+    assert stack.engine.status(document.name).state == "failed"
+
+
+def test_files_are_whole_and_typed(stack: Stack, tmp_path: Path) -> None:
+    source = stack.topic("in", ROWS)
+    document = stack.pipeline(
+        f"""topic {source} {SCHEMA} as src ! filter "n < 20" ! to-file {tmp_path}/parquet format=parquet
+        @src ! filter "n >= 290" ! select n k ! to-file {tmp_path}/csv format=csv"""
+    )
+    stack.run(document)
+    table = pyarrow.parquet.read_table(sorted((tmp_path / "parquet").glob("*.parquet")))
+    assert sorted(table["n"].to_pylist()) == list(range(20))
+    assert str(table.schema.field("ts").type) == "timestamp[us, tz=UTC]"
+    cells = [n for path in (tmp_path / "csv").glob("*.csv") for n in pyarrow.csv.read_csv(path)["n"].to_pylist()]
+    assert sorted(cells) == list(range(290, 300))
+    assert not list(tmp_path.rglob(".staged-*"))
+
+
+def test_arrow_topics_round_trip_and_system_columns(stack: Stack) -> None:
+    source, arrow, target = stack.topic("in", ROWS), stack.name("arrow"), stack.name("out")
+    stack.run(stack.pipeline(f"topic {source} {SCHEMA} ! to-topic {arrow} format=arrow"))
+    stack.run(
+        stack.pipeline(
+            f'topic {arrow} {SCHEMA} format=arrow ! filter "n < 50" ! select n k "_offset AS at" ! to-topic {target}'
+        )
+    )
+    assert by_n(stack.rows(target)) == list(range(50))
+    keyed = stack.name("keyed")
+    stack.run(
+        stack.pipeline(
+            f'topic {source} {SCHEMA} ! select "CAST(_key AS STRING) AS key" "_partition AS p" k n ! to-topic {keyed}'
+        )
+    )
+    assert all(row["key"] == row["k"] and row["p"] in (0, 1) for row in stack.rows(keyed))
+
+
+@pytest.mark.parametrize(
+    ("start", "expected"), [("latest", []), ("offset:4", [4, 5, 6, 7, 8, 9]), ("earliest", list(range(10)))]
+)
+def test_where_the_first_run_begins(stack: Stack, start: str, expected: list[int]) -> None:
+    source, target = stack.topic("in", ROWS[:10], partitions=1), stack.name("out")
+    document = stack.pipeline(f"topic {source} {SCHEMA} start={start} ! to-topic {target}")
+    stack.run(document)
+    stack.produce(source, ROWS[10:12])
+    stack.run(document)
+    assert by_n(stack.rows(target)) == [*expected, 10, 11]
+
+
+def test_a_generator_needs_no_topic(stack: Stack) -> None:
+    target = stack.name("out")
+    result = stack.engine.run_batch(stack.pipeline(f'generator 100 "value * 2 AS n" rows=50 ! to-topic {target}'))
+    assert by_n(stack.rows(target)) == list(range(0, 100, 2))
+    assert sum(result.rows.values()) >= 50
+
+
+def test_batch_over_a_range(stack: Stack) -> None:
+    source, target = stack.topic("in", ROWS[:20], partitions=1), stack.name("out")
+    document = stack.pipeline(f'topic {source} {SCHEMA} ! filter "n > 0" ! to-topic {target}')
+    result = stack.engine.run_batch(document, start="offset:5", end="offset:15")
+    assert by_n(stack.rows(target)) == list(range(5, 15))
+    assert result.rows["filter_1"] == 10
+
+
+def test_counts_per_node_edge_and_partition(stack: Stack) -> None:
+    source = stack.topic("in", ROWS)
+    document = stack.pipeline(
+        f'topic {source} {SCHEMA} as src ! filter "n < 100" as some ! filter "n < 10" as few ! preview as shown'
+    )
+    events = stack.engine.events.follow()
+    stack.run(document)
+    progress = [e for e in stack.engine.events.history(document.name) if e.kind == "progress" and e.details["nodes"]]
+    events.close()
+    totals: dict[str, int] = {}
+    for event in progress:
+        for node, rows in event.details["nodes"].items():  # type: ignore[attr-defined]
+            totals[node] = totals.get(node, 0) + rows
+    assert totals == {"src": 300, "some": 100, "few": 10, "shown": 10}
+    edges = [event.details["edges"] for event in progress]
+    assert sum(edge["some→few"] for edge in edges) == 100  # type: ignore[index]
+    read: dict[str, int] = {}
+    for event in progress:
+        for partition, rows in event.details["partitions"].items():  # type: ignore[attr-defined]
+            read[partition] = read.get(partition, 0) + rows
+    assert sum(read.values()) == 300
+    assert set(read) == {f"{source}-0", f"{source}-1"}
+    kinds = [event.kind for event in stack.engine.events.history(document.name)]
+    assert kinds.count("started") == kinds.count("stopped") == 1
+
+
+def test_what_cannot_run_is_refused_with_a_reason(stack: Stack) -> None:
+    source = stack.topic("in")
+    with pytest.raises(InvalidGraph, match="unknown column 'batery'"):
+        stack.engine.start(stack.pipeline(f'topic {source} {SCHEMA} ! filter "batery > 1" ! preview'))
+    with pytest.raises(NotFound, match="no-such-topic"):
+        stack.engine.start(stack.pipeline(f"topic no-such-topic {SCHEMA} ! preview"))
+    with pytest.raises(InvalidInput, match="nonexistent_function"):
+        stack.engine.start(stack.pipeline(f'topic {source} {SCHEMA} ! select "nonexistent_function(n) AS m" ! preview'))
+    with pytest.raises(NotFound, match="nobody"):
+        stack.engine.status("nobody")
+
+
+def test_a_changed_window_is_refused_until_reset(stack: Stack) -> None:
+    source, name = stack.topic("in", ROWS[:5]), stack.name("windowed")
+    text = 'topic {} {} event_time=ts ! tumbling-window "{}" time=ts aggregates=["count(1) AS n"] ! preview'
+    stack.run(stack.pipeline(text.format(source, SCHEMA, "1 minute"), name))
+    changed = stack.pipeline(text.format(source, SCHEMA, "2 minutes"), name)
+    with pytest.raises(Conflict, match="another version"):
+        stack.engine.start(changed)
+    stack.run(changed, reset=True)
