@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from confluent_kafka import OFFSET_BEGINNING, Consumer, KafkaException, Message, Producer, TopicPartition
-from confluent_kafka.admin import AdminClient, ConfigResource, NewTopic  # type: ignore[attr-defined]
+from confluent_kafka.admin import AdminClient, ConfigResource, NewTopic, OffsetSpec  # type: ignore[attr-defined]
 
 from headrace.wire.testing import BrokerProcess
 
@@ -140,6 +140,36 @@ def test_offsets_are_found_by_time(shared_broker: BrokerProcess) -> None:
         # librdkafka gives the end (-1) when no record is as new as that.
         assert found == [42, 42, 0, -1]
         assert reader.get_watermark_offsets(TopicPartition("timed", 0), DEADLINE_S) == (0, 100)
+
+
+def test_the_newest_record_by_time_is_found(shared_broker: BrokerProcess) -> None:
+    producer = Producer({"bootstrap.servers": shared_broker.bootstrap})
+    for at in (5_000, 9_000, 7_000):
+        producer.produce("newest", b"x", timestamp=at)
+        producer.flush(DEADLINE_S)
+    admin = AdminClient({"bootstrap.servers": shared_broker.bootstrap})
+    place = TopicPartition("newest", 0)
+    wanted = OffsetSpec.max_timestamp()  # type: ignore[no-untyped-call]
+    found = admin.list_offsets({place: wanted})[place].result(DEADLINE_S)
+    assert (found.offset, found.timestamp) == (1, 9_000)
+
+
+def test_the_oldest_records_can_be_deleted(shared_broker: BrokerProcess) -> None:
+    produce(shared_broker.bootstrap, "shortened", [b"a", b"b", b"c"])
+    admin = AdminClient({"bootstrap.servers": shared_broker.bootstrap})
+    place = TopicPartition("shortened", 0, 2)
+    assert admin.delete_records([place])[place].result(DEADLINE_S).low_watermark == 2
+    with consumer(shared_broker.bootstrap, "shortened") as reader:
+        assert reader.get_watermark_offsets(place, DEADLINE_S) == (2, 3)
+        reader.assign([TopicPartition("shortened", 0, OFFSET_BEGINNING)])
+        assert poll_values(reader, 1) == [b"c"]
+
+
+def test_the_broker_describes_its_settings(shared_broker: BrokerProcess) -> None:
+    admin = AdminClient({"bootstrap.servers": shared_broker.bootstrap})
+    resource = ConfigResource("broker", "1")
+    described = admin.describe_configs([resource])[resource].result(DEADLINE_S)
+    assert described["num.partitions"].value == "1"
 
 
 def test_a_committed_offset_and_its_metadata_come_back(shared_broker: BrokerProcess) -> None:

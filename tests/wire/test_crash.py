@@ -147,7 +147,7 @@ def transactions_under_kills(broker: BrokerProcess, rounds: int, seed: int) -> N
     for number in range(rounds):
         killer = threading.Timer(choice.random() * 0.03, broker.kill)
         value = f"t{number}".encode()
-        with Client(broker.bootstrap, timeout_ms=2_000) as client:
+        with Client(broker.bootstrap, timeout_ms=500) as client:
             client.metadata()
             killer.start()
             try:

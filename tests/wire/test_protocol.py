@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from io import BytesIO
 from types import NoneType, UnionType
 from typing import Any, Union, get_args, get_origin, get_type_hints
 from uuid import UUID
@@ -10,6 +11,7 @@ from uuid import UUID
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from kio.serial import entity_reader, entity_writer
 
 from headrace.wire import codec
 from headrace.wire.codes import ErrorCode
@@ -17,7 +19,7 @@ from headrace.wire.handlers.table import ROUTES
 from headrace.wire.messages import fetch, produce
 from headrace.wire.packing import Reader
 from headrace.wire.protocol import Api, SchemaCodec
-from headrace.wire.schema import is_flexible
+from headrace.wire.schema import entity_type, is_flexible
 
 SCHEMA_APIS = [route.api for route in ROUTES.values() if isinstance(route.api.codec, SchemaCodec)]
 CASES = [(api, version) for api in SCHEMA_APIS for version in range(api.version_min, api.version_max + 1)]
@@ -63,6 +65,21 @@ def test_messages_pass_unchanged_in_every_version(case: tuple[Api[Any, Any], int
     response = full(messages.response)  # type: ignore[attr-defined]
     raw = b"".join(messages.encode_response(version, response))
     assert same(response, messages.decode_response(version, Reader(raw)))
+
+
+@pytest.mark.parametrize("case", CASES, ids=map(case_id, CASES))
+def test_kio_reads_what_we_write(case: tuple[Api[Any, Any], int]) -> None:
+    """Our writers and readers could be wrong in the same way; kio's reader was written by others."""
+    api, version = case
+    for kind, message in (("request", api.codec.request), ("response", api.codec.response)):  # type: ignore[attr-defined]
+        encode = api.codec.encode_request if kind == "request" else api.codec.encode_response
+        raw = b"".join(encode(version, full(message)))
+        entity = entity_type(api.name, kind, version)  # type: ignore[arg-type]
+        decoded, size = entity_reader(entity)(raw, 0)
+        assert size == len(raw)
+        buffer = BytesIO()
+        entity_writer(entity)(buffer, decoded)
+        assert buffer.getvalue() == raw
 
 
 @pytest.mark.parametrize("api", [route.api for route in ROUTES.values()], ids=lambda api: api.name)
