@@ -199,7 +199,7 @@ def test_acked_stays_and_only_unacked_goes(
 
 @pytest.mark.slow
 @pytest.mark.timeout(1200)
-@settings(max_examples=2000, deadline=None)
+@settings(max_examples=1000, deadline=None)
 @histories
 def test_acked_stays_in_many_histories(
     fresh_directory: Callable[[], Path], rounds: list[list[str]], seed: int, checkpoint_bytes: int

@@ -15,6 +15,9 @@ from headrace.log.storage import OpenFile, Storage
 SCAN_WINDOW_BYTES = 64 << 10
 """Headers are read through a window of this size: many small batches cost one read."""
 
+FIRST_WINDOW_BYTES = 4 << 10
+"""A lookup starts at an index entry and rarely goes further."""
+
 LOG_SUFFIX = ".log"
 SEGMENT_SUFFIXES = (LOG_SUFFIX, ".index", ".timeindex", ".txnindex")
 
@@ -96,7 +99,8 @@ class Segment:
         window, window_at, offset = b"", position, None
         while position + HEADER_BYTES <= end:
             if position + HEADER_BYTES > window_at + len(window):
-                window, window_at = self.file.read(SCAN_WINDOW_BYTES, position), position
+                length = SCAN_WINDOW_BYTES if window else FIRST_WINDOW_BYTES
+                window, window_at = self.file.read(length, position), position
             if len(window) - (position - window_at) < HEADER_BYTES:
                 return
             header = read_header(window, position - window_at)
