@@ -60,6 +60,7 @@ class Peer:
         self.joins.append(response)
         if response.error_code is ErrorCode.NONE:
             self.member_id, self.generation = response.member_id, response.generation_id
+            self.assigned_generation = -1  # a join is always followed by a sync
 
     @property
     def leads(self) -> bool:

@@ -6,6 +6,7 @@ import asyncio
 import base64
 import time
 from collections.abc import Callable
+from typing import Final
 from uuid import uuid4
 
 import structlog
@@ -27,6 +28,9 @@ from headrace.wire.transaction_service import TRANSACTIONS_TOPIC, TransactionSer
 from headrace.wire.waiters import FetchWaiters
 
 _log = structlog.get_logger("headrace.wire")
+
+# How long a stop waits for requests that wait for the disk.
+STOP_S_MAX: Final = 10.0
 
 
 class Broker:
@@ -120,7 +124,7 @@ class Broker:
             connection.close()
         if unfinished:
             # They wait for the disk only. Nothing may write once the directory is given up.
-            await asyncio.wait(unfinished)
+            await asyncio.wait(unfinished, timeout=STOP_S_MAX)
         await self._committer.close()
         self._store.close()
 

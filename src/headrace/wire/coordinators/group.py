@@ -7,11 +7,11 @@ Empty ──join──▶ PreparingRebalance ──all joined, or time is up─�
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass
 from enum import Enum
 
 from headrace.wire.codes import ErrorCode, Refusal
+from headrace.wire.coordinators.agreement import check_protocols, preferred_protocol
 from headrace.wire.coordinators.member import ClientIdentity, JoinReply, Member, SyncReply
 from headrace.wire.messages.groups import (
     JoinedMember,
@@ -66,7 +66,8 @@ class Group:
         self, request: JoinGroupRequest, member_id: str, identity: ClientIdentity, now_ms: int, reply: JoinReply
     ) -> None:
         """`member_id` is that of the request, or a new one. The reply comes when the group has agreed, or at once."""
-        self._check_protocols(request, member_id)
+        others = [member for member in self.members.values() if member.member_id != member_id]
+        check_protocols(request, self.protocol_type, others)
         known = self._known_member(request, member_id)
         if known is None:
             self._add(request, member_id, identity, now_ms, reply)
@@ -139,18 +140,6 @@ class Group:
         return not self.members and not self._promised
 
     # -- membership ---------------------------------------------------------------------------------------------
-
-    def _check_protocols(self, request: JoinGroupRequest, member_id: str) -> None:
-        names = {protocol.name for protocol in request.protocols}
-        if not request.protocol_type or not names:
-            raise Refusal(ErrorCode.INCONSISTENT_GROUP_PROTOCOL, "no protocol given")
-        others = [member for member in self.members.values() if member.member_id != member_id]
-        if not others:
-            return
-        if request.protocol_type != self.protocol_type:
-            raise Refusal(ErrorCode.INCONSISTENT_GROUP_PROTOCOL, f"the group's protocol type is {self.protocol_type}")
-        if not names.intersection(*(member.protocol_names() for member in others)):
-            raise Refusal(ErrorCode.INCONSISTENT_GROUP_PROTOCOL, "no protocol is common to all members")
 
     def _known_member(self, request: JoinGroupRequest, member_id: str) -> Member | None:
         if request.group_instance_id is not None and request.group_instance_id in self._static_ids:
@@ -285,19 +274,12 @@ class Group:
             self.state, self.protocol_name, self.leader_id = GroupState.EMPTY, None, None
             return
         self.state = GroupState.COMPLETING
-        self.protocol_name = self._vote()
+        self.protocol_name = preferred_protocol(self.members.values())
         self._choose_leader()
         self._deadline_ms = now_ms + self._longest_rebalance_ms()
         for member in self.members.values():
             member.keep_alive(now_ms)
             member.answer_join(self._joined(member))
-
-    def _vote(self) -> str:
-        """The protocol that most members prefer among those that all of them know."""
-        names = [member.protocol_names() for member in self.members.values()]
-        common = set(names[0]).intersection(*names[1:])
-        preferred = Counter(next(name for name in own if name in common) for own in names)
-        return preferred.most_common(1)[0][0]
 
     def _choose_leader(self) -> None:
         leader = self.members.get(self.leader_id or "")
