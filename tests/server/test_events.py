@@ -33,7 +33,7 @@ def test_events_come_with_ids_and_kinds() -> None:
     streams = make(bus)
     stream = streams.open(None, None)
     bus.publish("drones", "started")
-    bus.publish("drones", "progress", rows=5)
+    bus.publish("drones", "progress", {"rows": 5})
     first, second = read(streams, stream, 2)
     assert (first["id"], first["event"]) == ("life-1", "started")
     assert second["data"]["details"] == {"rows": 5}

@@ -193,7 +193,7 @@ def test_where_the_first_run_begins(stack: Stack, start: str, expected: list[int
 
 def test_a_generator_needs_no_topic(stack: Stack) -> None:
     target = stack.name("out")
-    result = stack.engine.run_batch(stack.pipeline(f'generator 100 "value * 2 AS n" rows=50 ! to-topic {target}'))
+    result = stack.engine.run_batch(stack.pipeline(f'generator 100 columns=["value * 2 AS n"] rows=50 ! to-topic {target}'))
     assert by_n(stack.rows(target)) == list(range(0, 100, 2))
     assert sum(result.rows.values()) >= 50
 

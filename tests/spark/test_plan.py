@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from headrace.graph.document import Document, Edge, Node
 from headrace.graph.validation import validate
 from headrace.operators import Catalogue
@@ -15,7 +17,7 @@ WINDOW = Node(
 
 
 def chain(*nodes: str) -> list[Edge]:
-    return [Edge(source, target) for source, target in zip(nodes, nodes[1:], strict=False)]
+    return [Edge(source, target) for source, target in pairwise(nodes)]
 
 
 def plans(nodes: list[Node], edges: list[Edge]) -> tuple[QueryPlan, ...]:

@@ -39,6 +39,7 @@ class Service:
             EngineSettings(data, settings.bootstrap, settings.log_directory, settings.spark), self.catalogue
         )
         self._changing = threading.Lock()
+        self._batches = threading.BoundedSemaphore(settings.limits.batch_runs_max)
         self._closing = threading.Event()
         self._ready = threading.Event()
         self.streams = EventStreams(
@@ -100,7 +101,11 @@ class Service:
         with self._changing:
             self._require_ready()
             status = self._engine.start(version.document, reset=reset)
-            self._wanted.want(name, version.info.number)
+            try:
+                self._wanted.want(name, version.info.number)
+            except HeadraceError:
+                self._engine.stop(name)
+                raise
             return status
 
     def stop(self, name: str) -> JobStatus:
@@ -122,9 +127,16 @@ class Service:
         return self._engine.preview(name, node)[-limit:]
 
     def run_batch(self, document: Document, start: str, end: str) -> BatchResult:
+        """Raises Conflict when too many runs are under way."""
         self._require_ready()
         require_name(document.name)
-        return self._engine.run_batch(document, start=start, end=end)
+        if not self._batches.acquire(blocking=False):
+            runs_max = self.settings.limits.batch_runs_max
+            raise Conflict(f"{runs_max} batch runs are under way, which is the limit", hint="try again later")
+        try:
+            return self._engine.run_batch(document, start=start, end=end)
+        finally:
+            self._batches.release()
 
     def _require_ready(self) -> None:
         if not self._ready.is_set():
@@ -140,7 +152,7 @@ class Service:
                 self._engine.start(self._store.get(pipeline, version).document)
             except HeadraceError as error:
                 _log.warning("pipeline %s does not start (try %d): %s", pipeline, attempt, error.message)
-                self._engine.events.publish(pipeline, "error", node=error.node, attempt=attempt, error=error.to_dict())
+                self._engine.events.publish(pipeline, "error", {**error.to_dict(), "attempt": attempt}, node=error.node)
                 if not error.retriable or self._closing.wait(limits.resume_wait_s):
                     return
             else:

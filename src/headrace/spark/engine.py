@@ -6,6 +6,7 @@ import threading
 import time
 import uuid
 from collections.abc import Callable
+from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import TracebackType
@@ -224,14 +225,13 @@ class Engine:
         return launch
 
     def _start_queries(self, validated: Validated, client: Client, reset: bool) -> list[RunningQuery]:
-        started: list[RunningQuery] = []
-        try:
+        with ExitStack() as undo:
+            started: list[RunningQuery] = []
             for plan in plan_queries(validated, self.catalogue):
-                started.append(self._start_query(validated, plan, client, reset))
-        except BaseException:
-            for running in started:
-                running.stop()
-            raise
+                running = self._start_query(validated, plan, client, reset)
+                undo.callback(running.stop)
+                started.append(running)
+            undo.pop_all()
         return started
 
     def _start_query(self, validated: Validated, plan: QueryPlan, client: Client, reset: bool) -> RunningQuery:
@@ -239,14 +239,18 @@ class Engine:
         compilation = self._compilation(validated, {})
         location = topic_of(plan.source, compilation)
         log = CommitLog(Client(self.settings.bootstrap, client_id=f"headrace-{home.name}"), home.name)
-        last = open_query(home, log, location, _start_of(validated, plan.source.id), reset=reset)
-        ranges = {} if last.start is None else {plan.source.id: Range(last.start)}
-        compiled = replace(compilation, ranges=ranges).query(plan)
-        outputs = with_partition_counts(client, compiled.outputs, _partitions_wanted(validated))
-        spec = home.sink_spec(self.settings.bootstrap, outputs)
-        align(home, spec, last)
-        progress = QueryProgress(plan, location.topic if location else None, end=dict(last.start or {}))
-        return RunningQuery(home, compiled, Committer(spec, log), progress)
+        try:
+            last = open_query(home, log, location, _start_of(validated, plan.source.id), reset=reset)
+            ranges = {} if last.start is None else {plan.source.id: Range(last.start)}
+            compiled = replace(compilation, ranges=ranges).query(plan)
+            outputs = with_partition_counts(client, compiled.outputs, _partitions_wanted(validated))
+            spec = home.sink_spec(self.settings.bootstrap, outputs)
+            align(home, spec, last)
+            progress = QueryProgress(plan, location.topic if location else None, end=dict(last.start or {}))
+            return RunningQuery(home, compiled, Committer(spec, log), progress)
+        except BaseException:
+            log.close()
+            raise
 
     def _report(self, query_id: str, report: Any) -> None:
         for job in list(self._jobs.values()):

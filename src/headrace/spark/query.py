@@ -106,7 +106,9 @@ class RunningQuery:
         return None if ended is None else self._failure or ended
 
     def stop(self) -> None:
+        """The query has ended afterwards, and its connection to the broker is closed."""
         self.query.stop()
+        self._committer.close()
 
     def _write(self, frame: DataFrame, batch: int) -> None:
         try:

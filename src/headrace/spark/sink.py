@@ -63,6 +63,9 @@ class Committer:
         """Called by Spark once for every batch, and again for the same one after a crash: that changes nothing."""
         self.commit(batch, staged(self._spec, frame))
 
+    def close(self) -> None:
+        self._log.close()
+
     def commit(self, batch: int, messages: Sequence[Staged]) -> None:
         deadline_s = time.monotonic() + COMMIT_DEADLINE_S
         while True:
