@@ -25,7 +25,7 @@ def kill(data: Path, part: str) -> None:
     """The parts as they are now; one that is just being started again may have no number yet."""
     info = RunInfo.read(data)
     for name, pid in (("broker", info.broker_pid), ("server", info.server_pid)):
-        if part in (name, "both"):
+        if part in (name, "both") and pid:
             try:
                 os.kill(pid, signal.SIGKILL)
             except ProcessLookupError:

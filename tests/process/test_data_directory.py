@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import errno
 import os
 import stat
 import subprocess
@@ -8,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from headrace.errors import Conflict, CorruptData, InvalidInput, NotFound
-from headrace.process import DATA_FORMAT, DataDirectory, RunInfo
+from headrace.errors import Conflict, CorruptData, DiskFailure, InvalidInput, NotFound
+from headrace.process import DATA_FORMAT, DataDirectory, RunInfo, write_atomically
 
 
 def test_directory_is_made_with_its_format(tmp_path: Path) -> None:
@@ -81,3 +82,18 @@ def test_garbled_run_file(tmp_path: Path, text: str) -> None:
     (tmp_path / "run.json").write_text(text)
     with pytest.raises(CorruptData, match="cannot be read"):
         RunInfo.read(tmp_path)
+
+
+def test_refused_write_is_a_disk_failure_and_leaves_the_old_content(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "file"
+    write_atomically(path, "old")
+
+    def full(descriptor: int) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(DiskFailure, match="No space left on device"):
+        write_atomically(path, "new")
+    assert path.read_text() == "old"

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from headrace.errors import ExternalFailure, HeadraceError, InvalidInput
+from headrace.errors import DiskFailure, ExternalFailure, HeadraceError, InvalidInput
 
 STOP_WAIT_S: Final = 20.0
 POLL_S: Final = 0.02
@@ -174,8 +174,11 @@ def _has_ended(pid: int) -> bool:
 
 
 def _open_log(path: Path) -> int:
-    """Appends; a log that grew large becomes the one older log that is kept."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    if path.exists() and path.stat().st_size > LOG_BYTES_MAX:
-        path.replace(path.with_suffix(".1.log"))
-    return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+    """Appends; a log that grew large becomes the one older log that is kept. Raises DiskFailure."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if path.exists() and path.stat().st_size > LOG_BYTES_MAX:
+            path.replace(path.with_suffix(".1.log"))
+        return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+    except OSError as error:
+        raise DiskFailure(f"{path} cannot be written: {error.strerror}") from error

@@ -10,7 +10,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
 
-from headrace.errors import Conflict, CorruptData, InvalidInput
+from headrace.errors import Conflict, CorruptData, DiskFailure, InvalidInput
 from headrace.process.files import write_atomically
 
 DATA_FORMAT: Final = 1
@@ -33,7 +33,8 @@ class DataDirectory:
     ) -> DataDirectory:
         """Makes the directory if need be.
 
-        Raises Conflict when another process owns it, InvalidInput when it cannot be written or its format is newer.
+        Raises Conflict when another process owns it, InvalidInput when it cannot be used or its format is newer,
+        DiskFailure when the disk refuses a write.
         """
         path = path.absolute()
         try:
@@ -44,11 +45,10 @@ class DataDirectory:
         try:
             _lock(path, descriptor, clock_s() + wait_s, clock_s)
             _check_format(path)
+            _sign(path, descriptor)
         except BaseException:
             os.close(descriptor)
             raise
-        os.truncate(descriptor, 0)
-        os.pwrite(descriptor, str(os.getpid()).encode(), 0)
         return cls(path, descriptor)
 
     def close(self) -> None:
@@ -75,6 +75,15 @@ def _lock(path: Path, descriptor: int, deadline_s: float, clock_s: Callable[[], 
             time.sleep(LOCK_POLL_S)
         else:
             return
+
+
+def _sign(path: Path, descriptor: int) -> None:
+    """For whoever finds the directory in use."""
+    try:
+        os.truncate(descriptor, 0)
+        os.pwrite(descriptor, str(os.getpid()).encode(), 0)
+    except OSError as error:
+        raise DiskFailure(f"{path / 'lock'} cannot be written: {error.strerror}") from error
 
 
 def _lives(pid: str) -> bool:

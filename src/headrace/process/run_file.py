@@ -19,7 +19,7 @@ _HINT: Final = "start it with `headrace up`, or name its data directory with --d
 
 @dataclass(frozen=True, slots=True)
 class RunInfo:
-    """`broker_pid` is 0 where the broker is a cluster elsewhere."""
+    """A number of 0: the part is just being started again, or the broker is a cluster elsewhere."""
 
     pid: int
     broker_pid: int

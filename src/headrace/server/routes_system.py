@@ -15,12 +15,12 @@ def system_router(service: Service) -> APIRouter:
     router = APIRouter()
 
     @router.get("/health")
-    def health() -> dict[str, str]:
+    async def health() -> dict[str, str]:
         """The process answers; open to all."""
         return {"status": "ok"}
 
     @router.get("/ready")
-    def ready(response: Response) -> dict[str, bool]:
+    async def ready(response: Response) -> dict[str, bool]:
         """200 when Spark is up and wanted pipelines were started, 503 before."""
         response.status_code = 200 if service.is_ready else 503
         return {"ready": service.is_ready}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import secrets
 import threading
@@ -12,7 +13,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
-from headrace.errors import ExternalFailure, HeadraceError
+from headrace.errors import ExternalFailure
 from headrace.process import Command, DataDirectory, RunInfo, Supervisor, SupervisorLimits, require_free_port
 from headrace.process.ports import LOOPBACK
 from headrace.process.supervisor import Answers, Part
@@ -57,7 +58,6 @@ class Stack:
             if self.settings.broker is None:
                 require_free_port(self.settings.broker_port, "broker", "--port")
             require_free_port(self.settings.http_port, "server", "--http-port")
-            (data.path / "logs").mkdir(exist_ok=True)
             supervisor = Supervisor(self._parts(data), log=self._logger(data.path), limits=self.settings.limits)
             try:
                 self._keep(supervisor, data.path, on_ready)
@@ -73,7 +73,7 @@ class Stack:
         written: RunInfo | None = None
         while not self._stop.wait(supervisor.limits.poll_s):
             supervisor.tick()
-            if not supervisor.is_ready:
+            if written is None and not supervisor.is_ready:
                 continue
             info = self._run_info(supervisor)
             if info != written:
@@ -85,7 +85,7 @@ class Stack:
     def _run_info(self, supervisor: Supervisor) -> RunInfo:
         pids, port = supervisor.pids, supervisor.answers[SERVER]["port"]
         bootstrap = self._bootstrap(supervisor.answers)
-        return RunInfo(os.getpid(), pids.get(BROKER, 0), pids[SERVER], bootstrap, int(str(port)), self._token)
+        return RunInfo(os.getpid(), pids.get(BROKER, 0), pids.get(SERVER, 0), bootstrap, int(str(port)), self._token)
 
     def _bootstrap(self, answers: Answers) -> str:
         return self.settings.broker or f"{LOOPBACK}:{answers[BROKER]['port']}"
@@ -118,7 +118,8 @@ class Stack:
         """Says each sentence, and keeps it in `logs/up.log`."""
 
         def log(sentence: str) -> None:
-            with (data / "logs" / "up.log").open("a") as file:
+            # A full disk is told by the parts themselves; it must not end what keeps them running.
+            with contextlib.suppress(OSError), (data / "logs" / "up.log").open("a") as file:
                 file.write(f"{datetime.now(UTC).isoformat(timespec='milliseconds')} {sentence}\n")
             self._log(sentence)
 
@@ -132,7 +133,7 @@ class BackgroundStack:
         self._stack = Stack(settings, log=log)
         self._ready = threading.Event()
         self._info: RunInfo | None = None
-        self._failure: HeadraceError | None = None
+        self._failure: Exception | None = None
         self._thread = threading.Thread(target=self._run, name="headrace-stack", daemon=True)
 
     def start(self, timeout_s: float) -> RunInfo:
@@ -161,7 +162,7 @@ class BackgroundStack:
     def _run(self) -> None:
         try:
             self._stack.run(self._on_ready)
-        except HeadraceError as error:
+        except Exception as error:  # whatever it is, the caller of `check` gets it
             self._failure = error
 
     def _on_ready(self, info: RunInfo) -> None:
