@@ -147,13 +147,15 @@ def transactions_under_kills(broker: BrokerProcess, rounds: int, seed: int) -> N
     for number in range(rounds):
         killer = threading.Timer(choice.random() * 0.03, broker.kill)
         value = f"t{number}".encode()
-        with Client(broker.bootstrap, timeout_ms=500) as client:
-            client.metadata()
-            killer.start()
-            try:
-                _one_transaction(client, value, choice.random() < 0.8, committed)
-            except HeadraceError:
-                uncertain.append(value)
+        commit = choice.random() < 0.8
+        with Client(broker.bootstrap) as patient:
+            patient.metadata()
+        killer.start()
+        try:
+            with Client(broker.bootstrap, timeout_ms=500) as hasty:
+                _one_transaction(hasty, value, commit, committed)
+        except HeadraceError:
+            uncertain += [value] if commit else []
         killer.join()
         broker.start()
     found = read_everything(broker.bootstrap, "atomic", PARTITIONS, "read_committed")
