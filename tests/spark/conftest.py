@@ -45,10 +45,14 @@ class Stack:
         """Objects go as JSON, bytes as they are; the key is the field `k`."""
         producer = Producer({"bootstrap.servers": self.bootstrap})
         failures: list[object] = []
+
+        def delivered(error: object, _: object) -> None:
+            failures.extend([error] if error else [])
+
         for row in rows:
             value = row if isinstance(row, bytes) else json.dumps(row).encode()
             key = str(row["k"]).encode() if isinstance(row, dict) and "k" in row else None
-            producer.produce(topic, value, key=key, on_delivery=lambda error, _: error and failures.append(error))
+            producer.produce(topic, value, key=key, on_delivery=delivered)
         producer.flush(30)
         assert not failures
 

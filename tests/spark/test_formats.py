@@ -13,7 +13,12 @@ from hypothesis import strategies as st
 from headrace.errors import InvalidConfig
 from headrace.spark.formats import Decoded, decoder
 
-SCHEMA = pa.schema([("name", pa.string()), ("size", pa.float64()), ("ts", pa.timestamp("us", tz="UTC"))])
+COLUMNS: dict[str, pa.DataType] = {
+    "name": pa.string(),
+    "size": pa.float64(),
+    "ts": pa.timestamp("us", tz="UTC"),
+}
+SCHEMA = pa.schema(COLUMNS)
 
 
 def decode(format_: str, values: list[bytes | None], schema: pa.Schema = SCHEMA) -> Decoded:
@@ -115,7 +120,7 @@ def arrow_value(rows: pa.RecordBatch) -> bytes:
 def test_an_arrow_record_holds_many_rows_and_extra_columns_are_left_alone() -> None:
     rows = pa.record_batch({"extra": [1, 2], "size": [1.0, None], "name": ["a", "b"]})
     value = arrow_value(rows)
-    schema = pa.schema([("name", pa.string()), ("size", pa.float64())])
+    schema = pa.schema([SCHEMA.field("name"), SCHEMA.field("size")])
     decoded = decode("arrow", [value, b"nonsense", arrow_value(rows.select(["name"])), value], schema)
     assert decoded.rows.column("name").to_pylist() == ["a", "b", "a", "b"]
     assert decoded.indices is not None

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import pyarrow.csv
 import pyarrow.parquet
 import pytest
 
 from headrace.errors import Conflict, InvalidGraph, InvalidInput, NotFound
+from headrace.spark import PipelineEvent
 
 if TYPE_CHECKING:
-    from conftest import Stack
+    from tests.spark.conftest import Stack
 
 pytestmark = pytest.mark.spark
 
@@ -154,10 +155,10 @@ def test_files_are_whole_and_typed(stack: Stack, tmp_path: Path) -> None:
     )
     stack.run(document)
     table = pyarrow.parquet.read_table(sorted((tmp_path / "parquet").glob("*.parquet")))
-    assert sorted(table["n"].to_pylist()) == list(range(20))
+    assert by_n(table.to_pylist()) == list(range(20))
     assert str(table.schema.field("ts").type) == "timestamp[us, tz=UTC]"
-    cells = [n for path in (tmp_path / "csv").glob("*.csv") for n in pyarrow.csv.read_csv(path)["n"].to_pylist()]
-    assert sorted(cells) == list(range(290, 300))
+    rows = [row for path in (tmp_path / "csv").glob("*.csv") for row in pyarrow.csv.read_csv(path).to_pylist()]
+    assert by_n(rows) == list(range(290, 300))
     assert not list(tmp_path.rglob(".staged-*"))
 
 
@@ -193,7 +194,9 @@ def test_where_the_first_run_begins(stack: Stack, start: str, expected: list[int
 
 def test_a_generator_needs_no_topic(stack: Stack) -> None:
     target = stack.name("out")
-    result = stack.engine.run_batch(stack.pipeline(f'generator 100 columns=["value * 2 AS n"] rows=50 ! to-topic {target}'))
+    result = stack.engine.run_batch(
+        stack.pipeline(f'generator 100 columns=["value * 2 AS n"] rows=50 ! to-topic {target}')
+    )
     assert by_n(stack.rows(target)) == list(range(0, 100, 2))
     assert sum(result.rows.values()) >= 50
 
@@ -204,6 +207,10 @@ def test_batch_over_a_range(stack: Stack) -> None:
     result = stack.engine.run_batch(document, start="offset:5", end="offset:15")
     assert by_n(stack.rows(target)) == list(range(5, 15))
     assert result.rows["filter_1"] == 10
+
+
+def counts(event: PipelineEvent, kind: str) -> dict[str, int]:
+    return cast("dict[str, int]", event.details[kind])
 
 
 def test_counts_per_node_edge_and_partition(stack: Stack) -> None:
@@ -217,14 +224,13 @@ def test_counts_per_node_edge_and_partition(stack: Stack) -> None:
     events.close()
     totals: dict[str, int] = {}
     for event in progress:
-        for node, rows in event.details["nodes"].items():  # type: ignore[attr-defined]
+        for node, rows in counts(event, "nodes").items():
             totals[node] = totals.get(node, 0) + rows
     assert totals == {"src": 300, "some": 100, "few": 10, "shown": 10}
-    edges = [event.details["edges"] for event in progress]
-    assert sum(edge["some→few"] for edge in edges) == 100  # type: ignore[index]
+    assert sum(counts(event, "edges")["some→few"] for event in progress) == 100
     read: dict[str, int] = {}
     for event in progress:
-        for partition, rows in event.details["partitions"].items():  # type: ignore[attr-defined]
+        for partition, rows in counts(event, "partitions").items():
             read[partition] = read.get(partition, 0) + rows
     assert sum(read.values()) == 300
     assert set(read) == {f"{source}-0", f"{source}-1"}

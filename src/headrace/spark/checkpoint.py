@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import uuid
 from pathlib import Path
 
 from headrace.errors import CorruptData
@@ -52,8 +53,12 @@ class Checkpoint:
             self._write("commits", last.batch - 1, last.previous_commit)
         self._drop_after("offsets", last.batch)
         self._drop_after("commits", last.batch)
-        self._drop_if_torn(self.directory / "commits" / str(last.batch))
-        self._drop_if_torn(self.directory / "metadata")
+        noted = self.directory / "commits" / str(last.batch)
+        if not _is_whole(noted):
+            noted.unlink(missing_ok=True)
+        # Spark refuses a checkpoint without its id; nothing else depends on which one it is.
+        if not _is_whole(self.directory / "metadata"):
+            (self.directory / "metadata").write_text(json.dumps({"id": str(uuid.uuid4())}))
 
     def _write(self, kind: str, batch: int, text: str | None) -> None:
         path = self.directory / kind / str(batch)
@@ -67,21 +72,16 @@ class Checkpoint:
             if not path.name.isdigit() or int(path.name) > batch:
                 path.unlink()
 
-    @staticmethod
-    def _drop_if_torn(path: Path) -> None:
-        text = _text(path)
-        if text is not None and not _is_whole(text):
-            path.unlink()
-
 
 def source_offsets(text: str) -> list[str]:
     """The sources' part of a write-ahead file: what two runs of one batch must have in common."""
     return text.splitlines()[2:]
 
 
-def _is_whole(text: str) -> bool:
+def _is_whole(path: Path) -> bool:
+    """Whether the file is there and ends with a whole JSON object."""
     try:
-        json.loads(text.splitlines()[-1])
+        json.loads((_text(path) or "").splitlines()[-1])
     except (IndexError, ValueError):
         return False
     return True

@@ -208,7 +208,8 @@ class Engine:
         if self._spark is None:
             raise InvalidInput("the engine is not open")
         # Spark finds our data source through the session of the calling thread, and any thread may call.
-        self._spark._jvm.org.apache.spark.sql.classic.SparkSession.setActiveSession(self._spark._jsparkSession)
+        jvm: Any = self._spark._jvm
+        jvm.org.apache.spark.sql.classic.SparkSession.setActiveSession(self._spark._jsparkSession)
         own = self.settings
         return Compilation(self._spark, self.catalogue, validated, own.bootstrap, own.log_directory, ranges, bounded)
 

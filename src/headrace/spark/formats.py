@@ -9,7 +9,7 @@ import csv
 import io
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol, cast
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -36,7 +36,7 @@ class Decoded:
     """Rows of the good records, in order; `indices` says which value each came from (None: all good, one row each)."""
 
     rows: pa.RecordBatch
-    indices: pa.Array | None
+    indices: pa.Array[Any] | None
     bad: tuple[Bad, ...] = ()
 
 
@@ -120,7 +120,7 @@ class JsonDecoder(_RowDecoder):
 
     def _parse(self, text: pa.Buffer, count: int, time_kind: str) -> pa.RecordBatch:
         read = pa.json.ReadOptions(use_threads=False, block_size=len(text) + 1)
-        table = pa.json.read_json(pa.BufferReader(text), read, self._options[time_kind])
+        table = pa.json.read_json(cast("Any", pa.BufferReader(text)), read, self._options[time_kind])
         if table.num_rows != count:
             raise ValueError("more or less than one JSON object in a record")
         columns = [
@@ -133,16 +133,18 @@ class JsonDecoder(_RowDecoder):
         return pa.json.ParseOptions(explicit_schema=pa.schema(fields), unexpected_field_behavior="ignore")
 
 
-_TIME_READERS = {"iso": pa.string(), "epoch": pa.int64()}
+_TIME_READERS: dict[str, pa.DataType] = {"iso": pa.string(), "epoch": pa.int64()}
+# How a time may be written, the likeliest first: with a zone or without one, and finer than microseconds.
+_WRITTEN_TIMES: tuple[pa.DataType, ...] = (_TIMESTAMP, pa.timestamp("us"), pa.timestamp("ns", tz="UTC"))
 
 
-def _as_time(column: pa.ChunkedArray) -> pa.ChunkedArray:
+def _as_time(column: pa.ChunkedArray[Any]) -> pa.ChunkedArray[Any]:
     """Text or epoch milliseconds as timestamps; UTC is meant where no zone is written. Raises ArrowInvalid."""
     if column.type == pa.int64():
         return column.cast(pa.timestamp("ms", tz="UTC")).cast(_TIMESTAMP)
-    for finer, zone in (("us", "UTC"), ("us", None), ("ns", "UTC")):
+    for written in _WRITTEN_TIMES:
         try:
-            return column.cast(pa.timestamp(finer, tz=zone)).cast(_TIMESTAMP, safe=False)
+            return column.cast(written).cast(_TIMESTAMP, safe=False)
         except pa.ArrowInvalid:
             continue
     return column.cast(pa.timestamp("ns")).cast(_TIMESTAMP, safe=False)
@@ -160,8 +162,8 @@ def _joined_objects(values: pa.BinaryArray) -> pa.Buffer:
     if pc.any(pc.match_substring(trimmed, "\n"), min_count=0).as_py():
         trimmed = pc.replace_substring(trimmed, "\n", " ")
     whole = pa.ListArray.from_arrays(pa.array([0, len(trimmed)], pa.int32()), trimmed)
-    joined: pa.Buffer = pc.binary_join(whole, "\n")[0].as_buffer()
-    return joined
+    joined = cast("pa.StringArray", pc.binary_join(whole, "\n"))
+    return joined[0].as_buffer()
 
 
 class CsvDecoder(_RowDecoder):
@@ -170,7 +172,7 @@ class CsvDecoder(_RowDecoder):
     def parse(self, values: pa.BinaryArray) -> pa.RecordBatch:
         if values.null_count:
             raise ValueError("a record without a value")
-        cells = [self._cells(value) for value in values.to_pylist()]
+        cells = [self._cells(value) for value in cast("list[bytes]", values.to_pylist())]
         columns = [self._column([row[index] for row in cells], field.type) for index, field in enumerate(self.schema)]
         return pa.record_batch(columns, schema=self.schema)
 
@@ -181,7 +183,7 @@ class CsvDecoder(_RowDecoder):
         return [cell if cell else None for cell in rows[0]]
 
     @staticmethod
-    def _column(cells: list[str | None], type_: pa.DataType) -> pa.Array:
+    def _column(cells: list[str | None], type_: pa.DataType) -> pa.Array[Any]:
         text = pa.array(cells, pa.string())
         return _as_time(pa.chunked_array([text])).combine_chunks() if type_ == _TIMESTAMP else text.cast(type_)
 
@@ -194,7 +196,7 @@ class ArrowDecoder:
 
     def __call__(self, values: pa.BinaryArray) -> Decoded:
         pieces: list[pa.RecordBatch] = []
-        indices: list[pa.Array] = []
+        indices: list[pa.Array[Any]] = []
         bad: list[Bad] = []
         for index, value in enumerate(values):
             try:
@@ -235,5 +237,6 @@ def _combine(pieces: list[pa.RecordBatch], schema: pa.Schema) -> pa.RecordBatch:
     return pa.record_batch(columns, schema=schema)
 
 
-def _one_array(column: pa.ChunkedArray) -> pa.Array:
-    return column.chunk(0) if column.num_chunks == 1 else pa.concat_arrays(column.chunks or [pa.array([], column.type)])
+def _one_array(column: pa.ChunkedArray[Any]) -> pa.Array[Any]:
+    chunks: list[pa.Array[Any]] = column.chunks
+    return chunks[0] if len(chunks) == 1 else pa.concat_arrays(chunks or [pa.nulls(0, column.type)])

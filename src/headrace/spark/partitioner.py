@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 _SEED = 0x9747B28C
 _M = np.uint32(0x5BD1E995)
 
 
-def partitions_of(keys: pa.Array, partition_count: int, keyless: int) -> np.ndarray:
+def partitions_of(keys: pa.Array[Any], partition_count: int, keyless: int) -> NDArray[np.int64]:
     """The partition of each row; rows without a key go to `keyless`."""
     if partition_count == 1:
         return np.zeros(len(keys), np.int64)
-    encoded = keys.cast(pa.binary()).dictionary_encode()
+    encoded: Any = keys.cast(pa.binary()).dictionary_encode()
     hashes = np.array([murmur2(key) for key in encoded.dictionary.to_pylist()], np.int64)
-    chosen = (hashes & 0x7FFFFFFF) % partition_count
-    indices = encoded.indices.fill_null(len(chosen)).to_numpy(zero_copy_only=False)
-    return np.append(chosen, keyless)[indices]
+    chosen: NDArray[np.int64] = np.append((hashes & 0x7FFFFFFF) % partition_count, keyless)
+    rows: NDArray[np.int64] = encoded.indices.fill_null(len(hashes)).to_numpy(zero_copy_only=False)
+    return chosen[rows]
 
 
 def murmur2(data: bytes) -> int:
@@ -40,7 +43,7 @@ def murmur2(data: bytes) -> int:
     return h ^ (h >> 15)
 
 
-def by_partition(chosen: np.ndarray, partition_count: int) -> list[tuple[int, pa.Array]]:
+def by_partition(chosen: NDArray[np.int64], partition_count: int) -> list[tuple[int, pa.Array[Any]]]:
     """Partition → the indices of its rows, in order; partitions without rows are left out."""
     if partition_count == 1:
         return [(0, pa.array(np.arange(len(chosen))))] if len(chosen) else []

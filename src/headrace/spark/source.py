@@ -6,6 +6,7 @@ import base64
 import json
 from collections.abc import Iterator, MutableMapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -152,18 +153,23 @@ def _good_rows(columns: pa.Schema, decoded: Decoded, records: Records, partition
     return pa.record_batch(arrays, schema=columns)
 
 
-def _system_column(field: pa.Field, decoded: Decoded, records: Records, partition: int) -> pa.Array:
+def _system_column(field: pa.Field[Any], decoded: Decoded, records: Records, partition: int) -> pa.Array[Any]:
     count = decoded.rows.num_rows
     if field.name == BAD_COLUMN:
-        return pa.nulls(count, field.type)
+        nulls: pa.Array[Any] = pa.nulls(count, field.type)
+        return nulls
     if field.name == "_partition":
         return pa.array(np.full(count, partition, np.int32))
-    per_record = {
-        "_offset": lambda: pa.array(records.offsets),
-        "_timestamp": lambda: pa.array(records.timestamps_ms * 1000).cast(field.type),
-        "_key": lambda: records.keys,
-    }[field.name]()
+    per_record = _record_column(field, records)
     return per_record if decoded.indices is None else per_record.take(decoded.indices)
+
+
+def _record_column(field: pa.Field[Any], records: Records) -> pa.Array[Any]:
+    if field.name == "_offset":
+        return pa.array(records.offsets)
+    if field.name == "_timestamp":
+        return pa.array(records.timestamps_ms * 1000).cast(field.type)
+    return records.keys
 
 
 def _bad_rows(

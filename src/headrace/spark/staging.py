@@ -5,11 +5,10 @@ from __future__ import annotations
 import os
 import time
 from collections import deque
-from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import Protocol
+from typing import Any, cast
 
 import numpy as np
 import pyarrow as pa
@@ -66,14 +65,6 @@ class Staged(WriterCommitMessage):
     rows: dict[str, int]
 
 
-class _Stage(Protocol):
-    rows: int
-
-    def add(self, batch: pa.RecordBatch) -> None: ...
-
-    def close(self) -> None: ...
-
-
 class Staging:
     """Takes the batches of one task attempt; `finish` gives the message. Leaving it without that removes everything."""
 
@@ -88,15 +79,14 @@ class Staging:
         self._previews = [_PreviewStage(o) for o in spec.outputs if o.kind == "preview"]
 
     def add(self, batch: pa.RecordBatch) -> None:
-        for stage in (*self._topics, *self._files, *self._previews):
+        for stage in self._stages():
             stage.add(batch)
 
     def finish(self) -> Staged:
         topic_parts = tuple(part for stage in self._topics for part in stage.parts())
         file_parts = tuple(part for stage in self._files for part in stage.parts())
         self._finished = True
-        stages: Iterable[_TopicStage | _FileStage | _PreviewStage] = (*self._topics, *self._files, *self._previews)
-        rows = {stage.output.node: stage.rows for stage in stages}
+        rows = {stage.output.node: stage.rows for stage in self._stages()}
         previews = {stage.output.node: list(stage.newest) for stage in self._previews}
         return Staged(self._task, topic_parts, file_parts, previews, rows)
 
@@ -107,8 +97,11 @@ class Staging:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         if not self._finished:
-            for stage in (*self._topics, *self._files):
+            for stage in self._stages():
                 stage.discard()
+
+    def _stages(self) -> list[_TopicStage | _FileStage | _PreviewStage]:
+        return [*self._topics, *self._files, *self._previews]
 
 
 class _TopicStage:
@@ -133,17 +126,17 @@ class _TopicStage:
             whole = len(groups) == 1
             self._append(partition, keys if whole else keys.take(indices), values if whole else values.take(indices))
 
-    def _records(self, batch: pa.RecordBatch) -> tuple[pa.Array | None, pa.Array]:
+    def _records(self, batch: pa.RecordBatch) -> tuple[pa.Array[Any] | None, pa.Array[Any]]:
         if self.output.format == "arrow":
             return None, _arrow_values(kept_columns(self.output, batch))
-        values = batch.column(self.output.value)
+        values = _text(self.output, batch)
         keys = batch.column(self.output.key).cast(pa.binary()) if self.output.key else None
         if values.null_count:
             kept = values.is_valid()
             values, keys = values.filter(kept), None if keys is None else keys.filter(kept)
         return keys, values.cast(pa.binary())
 
-    def _append(self, partition: int, keys: pa.Array | None, values: pa.Array) -> None:
+    def _append(self, partition: int, keys: pa.Array[Any] | None, values: pa.Array[Any]) -> None:
         spool = self._spools.get(partition)
         if spool is None:
             spool = self._spools[partition] = _Spool(f"{self._prefix}-{partition}")
@@ -216,8 +209,8 @@ class _FileStage:
             self._file = pa.OSFile(str(self._path), "wb")
             self._writer = _writer(self.output.format, self._file, rows.schema)
         if self._writer is None:
-            lines = pa.compute.binary_join_element_wise(rows.column(0), "", "\n")
-            self._file.write("".join(lines.to_pylist()).encode())
+            lines = cast("list[str]", rows.column(0).to_pylist())
+            self._file.write("\n".join([*lines, ""]).encode())
         else:
             self._writer.write_batch(rows)
         self.rows += rows.num_rows
@@ -248,9 +241,12 @@ class _PreviewStage:
         self.newest: deque[str] = deque(maxlen=output.row_limit)
 
     def add(self, batch: pa.RecordBatch) -> None:
-        values = batch.column(self.output.value).drop_null()
+        values = _text(self.output, batch).drop_null()
         self.rows += len(values)
-        self.newest.extend(values[-self.output.row_limit :].to_pylist())
+        self.newest.extend(cast("list[str]", values[-self.output.row_limit :].to_pylist()))
+
+    def discard(self) -> None:
+        self.newest.clear()
 
 
 def staged_prefix(query: str) -> str:
@@ -266,10 +262,15 @@ def kept_columns(output: Output, batch: pa.RecordBatch) -> pa.RecordBatch:
 
 
 def _text_rows(output: Output, batch: pa.RecordBatch) -> pa.RecordBatch:
-    return pa.record_batch([batch.column(output.value).drop_null()], names=["value"])
+    return pa.record_batch([_text(output, batch).drop_null()], names=["value"])
 
 
-def _arrow_values(rows: pa.RecordBatch) -> pa.Array:
+def _text(output: Output, batch: pa.RecordBatch) -> pa.Array[Any]:
+    """The column of finished rows. Called only for outputs that have one."""
+    return batch.column(cast("str", output.value))
+
+
+def _arrow_values(rows: pa.RecordBatch) -> pa.Array[Any]:
     """Rows as Arrow IPC streams, one record value for a slice of them."""
     values: list[bytes] = []
     per_record = ARROW_ROWS_PER_RECORD
@@ -285,5 +286,5 @@ def _arrow_values(rows: pa.RecordBatch) -> pa.Array:
 
 def _writer(format_: str, file: pa.NativeFile, schema: pa.Schema) -> pa.csv.CSVWriter | pa.parquet.ParquetWriter | None:
     if format_ == "csv":
-        return pa.csv.CSVWriter(file, schema)
+        return pa.csv.CSVWriter(cast("Any", file), schema)
     return pa.parquet.ParquetWriter(file, schema) if format_ == "parquet" else None

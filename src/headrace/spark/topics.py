@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, cast
 
 import numpy as np
 import pyarrow as pa
-from confluent_kafka import Consumer, KafkaException, TopicPartition
+from confluent_kafka import Consumer, KafkaException, Message, TopicPartition
 
 from headrace.errors import ExternalFailure, NotFound
 from headrace.log import PartitionReader, Records
@@ -104,7 +104,7 @@ class RemoteTopic:
                 position = consumer.position([TopicPartition(self._location.topic, partition)])[0].offset
             except KafkaException as error:
                 raise ExternalFailure(f"reading {self._location.topic}-{partition}: {error}") from error
-            wanted = [message for message in messages if message.offset() < end]
+            wanted = [message for message in messages if _offset(message) < end]
             if wanted:
                 deadline_s = time.monotonic() + _SILENCE_LIMIT_S
                 yield _records(wanted)
@@ -113,7 +113,7 @@ class RemoteTopic:
                 raise ExternalFailure(
                     f"{self._location.bootstrap} sent nothing of {where} for {_SILENCE_LIMIT_S:.0f} s"
                 )
-            if wanted and wanted[-1].offset() >= end - 1:
+            if wanted and _offset(wanted[-1]) >= end - 1:
                 return
 
 
@@ -143,9 +143,14 @@ def _consumer(bootstrap: str) -> Consumer:
     return _consumers[bootstrap]
 
 
-def _records(messages: list) -> Records:  # type: ignore[type-arg]
+def _offset(message: Message) -> int:
+    """Every record that a broker sent has one; the type also covers messages still to be sent."""
+    return cast("int", message.offset())
+
+
+def _records(messages: Sequence[Message]) -> Records:
     return Records(
-        offsets=np.array([message.offset() for message in messages], np.int64),
+        offsets=np.array([_offset(message) for message in messages], np.int64),
         timestamps_ms=np.array([message.timestamp()[1] for message in messages], np.int64),
         keys=pa.array([message.key() for message in messages], pa.binary()),
         values=pa.array([message.value() for message in messages], pa.binary()),
