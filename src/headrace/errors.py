@@ -1,16 +1,16 @@
 """Every error that Headrace raises on purpose.
 
-    HeadraceError
-    ├── InvalidInput            the caller gave something wrong: change it and try again
-    │   ├── InvalidConfig       a config file, an option, an operator's settings
-    │   ├── InvalidGraph        a pipeline document that cannot run (carries all problems found)
-    │   └── InvalidSyntax       SQL or text notation that does not parse or resolve
-    ├── NotFound                a topic, pipeline, version or job that does not exist
-    ├── Conflict                the thing exists, is in use, or changed meanwhile
-    ├── ExternalFailure         disk, network, a remote broker: may pass
-    │   └── DiskFailure         a write or a sync that the disk refused
-    ├── CorruptData             stored bytes that do not match their checksum; never repaired silently
-    └── JobFailed               a running pipeline failed; names the node
+HeadraceError
+├── InvalidInput            the caller gave something wrong: change it and try again
+│   ├── InvalidConfig       a config file, an option, an operator's settings
+│   ├── InvalidGraph        a pipeline document that cannot run (carries all problems found)
+│   └── InvalidSyntax       SQL or text notation that does not parse or resolve
+├── NotFound                a topic, pipeline, version or job that does not exist
+├── Conflict                the thing exists, is in use, or changed meanwhile
+├── ExternalFailure         disk, network, a remote broker: may pass
+│   └── DiskFailure         a write or a sync that the disk refused
+├── CorruptData             stored bytes that do not match their checksum; never repaired silently
+└── JobFailed               a running pipeline failed; names the node
 """
 
 from __future__ import annotations

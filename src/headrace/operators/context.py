@@ -14,10 +14,15 @@ if TYPE_CHECKING:
 class CompileContext(Protocol):
     """Services and facts of the job under way. `node` is the node being compiled."""
 
-    node: Node
-    spark: SparkSession
-    bounded: bool
-    """True for a batch run: read a range and end."""
+    @property
+    def node(self) -> Node: ...
+
+    @property
+    def spark(self) -> SparkSession: ...
+
+    @property
+    def bounded(self) -> bool:
+        """True for a batch run: read a range and end."""
 
     def read_topic(self, node: Node, schema: Schema) -> DataFrame:
         """Rows of a topic, through Headrace's own data source; only columns that the pipeline uses."""

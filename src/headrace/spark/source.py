@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-import base64
-import json
 from collections.abc import Iterator, MutableMapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
-import numpy as np
-import pyarrow as pa
 from pyspark.sql.datasource import DataSource, DataSourceReader, DataSourceStreamReader, InputPartition
-from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadLimit, ReadMaxRows, SupportsTriggerAvailableNow
 from pyspark.sql.types import StructType
 
-from headrace.errors import CorruptData, InvalidInput
-from headrace.log import Records
-from headrace.spark.formats import Bad, Decoded, Decoder, decoder
-from headrace.spark.specs import BAD_COLUMN, OPTION, SYSTEM_COLUMNS, Offsets, SourceSpec
+from headrace.errors import CorruptData
+from headrace.spark.specs import OPTION, Offsets, SourceSpec
 from headrace.spark.topics import open_topic
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 
 class TopicDataSource(DataSource):
@@ -91,7 +87,7 @@ class TopicStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         return [_kept(self.spec, wanted, bounds[wanted.partition][0]) for wanted in ranges if wanted.start < wanted.end]
 
     def read(self, partition: OffsetRange) -> Iterator[pa.RecordBatch]:  # type: ignore[override]
-        return read_range(self.spec, self.schema, partition)
+        return _read(self.spec, self.schema, partition)
 
     def _bounds(self) -> dict[int, tuple[int, int]]:
         if self._topic is None:
@@ -113,7 +109,14 @@ class TopicRangeReader(DataSourceReader):
         return [wanted for wanted in ranges if wanted.start < wanted.end] or [OffsetRange(0, 0, 0)]
 
     def read(self, partition: OffsetRange) -> Iterator[pa.RecordBatch]:  # type: ignore[override]
-        return read_range(self.spec, self.schema, partition)
+        return _read(self.spec, self.schema, partition)
+
+
+def _read(spec: SourceSpec, schema: StructType, wanted: OffsetRange) -> Iterator[pa.RecordBatch]:
+    # Loaded in the tasks alone: the process that only plans offsets starts sooner without Arrow.
+    from headrace.spark.reading import read_range  # noqa: PLC0415
+
+    return read_range(spec, schema, wanted.partition, wanted.start, wanted.end)
 
 
 def share_limit(begin: Offsets, end: Offsets, rows_max: int) -> Offsets:
@@ -124,87 +127,6 @@ def share_limit(begin: Offsets, end: Offsets, rows_max: int) -> Offsets:
         return end
     shares = {p: min(rows, max(1, rows_max * rows // total)) for p, rows in backlog.items() if rows}
     return {partition: begin[partition] + shares.get(partition, 0) for partition in begin}
-
-
-def read_range(spec: SourceSpec, schema: StructType, wanted: OffsetRange) -> Iterator[pa.RecordBatch]:
-    """Runs in a task: the rows of one range, in order, as Arrow batches of exactly the schema."""
-    if wanted.start >= wanted.end:
-        return
-    columns = to_arrow_schema(schema, timezone="UTC")
-    hidden = {*SYSTEM_COLUMNS, BAD_COLUMN}
-    decode: Decoder = decoder(spec.format, pa.schema([field for field in columns if field.name not in hidden]))
-    for records in open_topic(spec.location).read(wanted.partition, wanted.start, wanted.end):
-        decoded = decode(records.values)
-        if decoded.bad and spec.fail_on_bad:
-            raise _bad_record(spec, wanted.partition, records, decoded.bad[0])
-        if decoded.rows.num_rows:
-            yield _good_rows(columns, decoded, records, wanted.partition)
-        if decoded.bad:
-            yield _bad_rows(columns, spec, decoded.bad, records, wanted.partition)
-
-
-def _good_rows(columns: pa.Schema, decoded: Decoded, records: Records, partition: int) -> pa.RecordBatch:
-    arrays = [
-        decoded.rows.column(field.name)
-        if field.name in decoded.rows.schema.names
-        else _system_column(field, decoded, records, partition)
-        for field in columns
-    ]
-    return pa.record_batch(arrays, schema=columns)
-
-
-def _system_column(field: pa.Field[Any], decoded: Decoded, records: Records, partition: int) -> pa.Array[Any]:
-    count = decoded.rows.num_rows
-    if field.name == BAD_COLUMN:
-        nulls: pa.Array[Any] = pa.nulls(count, field.type)
-        return nulls
-    if field.name == "_partition":
-        return pa.array(np.full(count, partition, np.int32))
-    per_record = _record_column(field, records)
-    return per_record if decoded.indices is None else per_record.take(decoded.indices)
-
-
-def _record_column(field: pa.Field[Any], records: Records) -> pa.Array[Any]:
-    if field.name == "_offset":
-        return pa.array(records.offsets)
-    if field.name == "_timestamp":
-        return pa.array(records.timestamps_ms * 1000).cast(field.type)
-    return records.keys
-
-
-def _bad_rows(
-    columns: pa.Schema, spec: SourceSpec, bad: Sequence[Bad], records: Records, partition: int
-) -> pa.RecordBatch:
-    letters = pa.array([_dead_letter(spec, partition, records, record) for record in bad], pa.string())
-    arrays = [letters if field.name == BAD_COLUMN else pa.nulls(len(bad), field.type) for field in columns]
-    return pa.record_batch(arrays, schema=columns)
-
-
-def _dead_letter(spec: SourceSpec, partition: int, records: Records, bad: Bad) -> str:
-    """What lands in the dead-letter topic: the record, where it was, and why it is there."""
-    value = records.values[bad.index].as_py()
-    letter: dict[str, object] = {
-        "node": spec.node,
-        "topic": spec.location.topic,
-        "partition": partition,
-        "offset": int(records.offsets[bad.index]),
-        "timestamp_ms": int(records.timestamps_ms[bad.index]),
-        "reason": bad.reason,
-    }
-    try:
-        letter["value"] = None if value is None else value.decode()
-    except UnicodeDecodeError:
-        letter["value_base64"] = base64.b64encode(value).decode()
-    return json.dumps(letter)
-
-
-def _bad_record(spec: SourceSpec, partition: int, records: Records, bad: Bad) -> InvalidInput:
-    where = f"{spec.location.topic}-{partition} at offset {records.offsets[bad.index]}"
-    return InvalidInput(
-        f"the record in {where} is not {spec.format} of the declared columns: {bad.reason}",
-        node=spec.node,
-        hint="bad_rows=drop counts such records, bad_rows=dead_letter keeps them in a topic",
-    )
 
 
 def _kept(spec: SourceSpec, wanted: OffsetRange, first_kept: int) -> OffsetRange:
