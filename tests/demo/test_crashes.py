@@ -2,20 +2,34 @@
 
 from __future__ import annotations
 
+import contextlib
+import json
 import os
 import random
 import signal
+import subprocess
+import sys
 import time
+from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from headrace.demo.run import Demo, DemoSettings
-from headrace.errors import NotFound
+from headrace.demo import Fleet, check, drones_sql, expect, heights_text
+from headrace.demo.feed import Feed
+from headrace.demo.pipelines import DRONES, HEIGHTS, TELEMETRY
+from headrace.demo.run import OUTPUTS, Demo, DemoSettings
+from headrace.demo.tail import Tail
+from headrace.kafka import Reader
 from headrace.process import RunInfo
+from headrace.server.client import ServerClient
+from headrace.wire.client import Client
 
 KILLS = 10
-RECOVERY_TIMEOUT_S = 300.0
+TREE_KILLS = 3
+RECOVERY_TIMEOUT_S = 600.0
 PARTS = ("broker", "server", "both")
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(2_400)]
@@ -26,13 +40,11 @@ def kill(data: Path, part: str) -> None:
     info = RunInfo.read(data)
     for name, pid in (("broker", info.broker_pid), ("server", info.server_pid)):
         if part in (name, "both") and pid:
-            try:
+            with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
-            except ProcessLookupError:
-                continue
 
 
-def wait_until_running(demo: Demo, data: Path) -> None:
+def wait_until_running(demo: Demo) -> None:
     """Until new rows come out: then the kill is overcome."""
     before = sum(tail.row_count for tail in demo.tails.values())
     deadline_s = time.monotonic() + RECOVERY_TIMEOUT_S
@@ -49,18 +61,114 @@ def test_kills_at_random_moments(tmp_path: Path, seed: int) -> None:
     settings = DemoSettings(seed=seed, rate_per_s=200, data_directory=tmp_path / "data")
     data = tmp_path / "data"
     with Demo(settings, say=print) as demo:
-        wait_until_running(demo, data)
+        wait_until_running(demo)
         for number in range(KILLS):
             part = source.choice(PARTS)
             print(f"kill {number}: {part}, {demo.feed.acked} events acknowledged")
-            try:
-                kill(data, part)
-            except NotFound as error:
-                pytest.fail(str(error))
+            kill(data, part)
             if source.random() < 0.5:
-                wait_until_running(demo, data)
+                wait_until_running(demo)
             time.sleep(source.uniform(0.0, 5.0))
         report = demo.finish()
     print(report)
     assert report.is_clean, (seed, report)
     assert report.events_in > 0
+
+
+def process_tree(root: int) -> list[int]:
+    """A process and all below it, the root first."""
+    listed = subprocess.run(["ps", "-e", "-o", "pid=,ppid="], capture_output=True, text=True, check=True).stdout
+    children: dict[int, list[int]] = {}
+    for line in listed.splitlines():
+        pid, parent = map(int, line.split())
+        children.setdefault(parent, []).append(pid)
+    tree = [root]
+    for pid in tree:
+        tree += children.get(pid, [])
+    return tree
+
+
+class Up:
+    """`headrace up` as a process, on fixed ports once they are known."""
+
+    def __init__(self, data: Path) -> None:
+        self._data = data
+        self.info = self._start("0", "0")
+
+    def kill_everything(self) -> None:
+        for pid in process_tree(self._process.pid):
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        self._process.communicate()
+
+    def start_again(self) -> None:
+        self.info = self._start(self.info.bootstrap.rpartition(":")[2], str(self.info.http_port))
+
+    def stop(self) -> None:
+        self._process.terminate()
+        self._process.communicate(timeout=60)
+
+    def _start(self, port: str, http_port: str) -> RunInfo:
+        command = [sys.executable, "-m", "headrace", "up", "--data-dir", str(self._data), "--json"]
+        self._process = subprocess.Popen(
+            [*command, "--port", port, "--http-port", http_port], stdout=subprocess.PIPE, text=True
+        )
+        assert self._process.stdout is not None
+        line = self._process.stdout.readline()
+        assert json.loads(line).get("ready"), line
+        return RunInfo.read(self._data)
+
+
+def wait_for_rows(tails: list[Tail], count: int) -> None:
+    deadline_s = time.monotonic() + RECOVERY_TIMEOUT_S
+    while sum(tail.row_count for tail in tails) < count:
+        assert time.monotonic() < deadline_s, f"{count} rows never came"
+        time.sleep(0.1)
+
+
+def rows_of(bootstrap: str, topic: str) -> list[dict[str, Any]]:
+    with Reader(bootstrap, topic) as reader:
+        return [json.loads(record.value or b"{}") for record in reader.records()]
+
+
+@pytest.fixture
+def up(tmp_path: Path) -> Iterator[Up]:
+    running = Up(tmp_path / "data")
+    yield running
+    running.stop()
+
+
+def start_pipelines(up: Up) -> None:
+    with Client(up.info.bootstrap) as admin, ServerClient(up.info) as server:
+        admin.create_topics(dict.fromkeys((TELEMETRY, *OUTPUTS), 1))
+        server.save({"sql": drones_sql()})
+        server.save({"text": heights_text(), "name": HEIGHTS})
+        server.start(DRONES)
+        server.start(HEIGHTS)
+
+
+@pytest.mark.parametrize("seed", [random.SystemRandom().randrange(1_000_000)])
+def test_everything_is_killed_at_once(up: Up, seed: int) -> None:
+    """Supervisor, broker, server, JVM and workers; the client outside goes on as soon as it can."""
+    print(f"seed {seed}")
+    source = random.Random(seed)
+    start_pipelines(up)
+    tails = [Tail(up.info.bootstrap, topic) for topic in OUTPUTS]
+    feed = Feed(up.info.bootstrap, Fleet(seed), rate_per_s=200)
+    for thread in (*tails, feed):
+        thread.start()
+    for number in range(TREE_KILLS):
+        wait_for_rows(tails, sum(tail.row_count for tail in tails) + 1)
+        time.sleep(source.uniform(0.0, 3.0))
+        print(f"kill {number} of everything, {feed.acked} events acknowledged")
+        up.kill_everything()
+        up.start_again()
+    expected = expect(islice(feed.fleet.events(), feed.finish()))
+    for number in range(3):
+        feed.close_windows(number)
+    wait_for_rows(tails, expected.row_count)
+    for tail in tails:
+        tail.stop()
+    report = check(expected, {topic: rows_of(up.info.bootstrap, topic) for topic in OUTPUTS})
+    print(report)
+    assert report.is_clean, (seed, report)
