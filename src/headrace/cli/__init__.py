@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from headrace.cli import consume, demo, doctor, operators, pipeline, produce, sql, topic, up
+from headrace.cli import bench, consume, demo, doctor, operators, pipeline, produce, sql, topic, up
 from headrace.cli.boundary import Invocation, report_errors
 
 __all__ = ["app", "main"]
@@ -27,6 +27,7 @@ app.command("produce")(produce.command)
 app.command("consume")(consume.command)
 app.add_typer(pipeline.app, name="pipeline")
 app.command("operators")(operators.command)
+app.add_typer(bench.app, name="bench")
 app.command("doctor")(doctor.command)
 
 

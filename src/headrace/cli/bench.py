@@ -1,0 +1,54 @@
+"""`headrace bench`: figures of this machine, ours beside those of peers."""
+
+from __future__ import annotations
+
+import signal
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from headrace.cli.options import Json
+from headrace.cli.output import print_json, print_table
+
+if TYPE_CHECKING:
+    from headrace.bench import Report
+
+app = typer.Typer(help="Measure Headrace beside peers. A ratio above 1 means that Headrace is better.")
+
+
+@app.callback()
+def _suites() -> None:
+    """Each suite is a command, however many there are."""
+
+
+@app.command("spine")
+def spine(
+    *,
+    rows: Annotated[int, typer.Option("--rows", min=1_000, help="Rows for the items in rows/s.")] = 1_000_000,
+    items: Annotated[str, typer.Option("--items", help="Only these, as a,b,c; default: all.")] = "",
+    against: Annotated[
+        str, typer.Option("--against", help="Peers, as a,b: pyspark, pyspark-kafka, pyspark-tuned.")
+    ] = "pyspark,pyspark-kafka",
+    as_json: Json = False,
+) -> None:
+    """Through the log and Spark to a topic: rows per second, micro-batches, memory, start, recovery."""
+    from headrace.bench.spine import ITEMS, SpineSettings, run_spine  # noqa: PLC0415
+
+    settings = SpineSettings(rows, _names(items) or ITEMS, _names(against))
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    _print(run_spine(settings, _say), as_json)
+
+
+def _names(text: str) -> tuple[str, ...]:
+    return tuple(name for part in text.split(",") if (name := part.strip()))
+
+
+def _say(sentence: str) -> None:
+    """What goes on, beside the output: a suite takes minutes."""
+    typer.secho(sentence, dim=True, err=True)
+
+
+def _print(report: Report, as_json: bool) -> None:
+    print_table(*report.table(), empty="nothing was measured")
+    if as_json:
+        print_json(report.to_dict())
