@@ -2,7 +2,21 @@
 
 from __future__ import annotations
 
+import os
+import shutil
+
+import pytest
 from hypothesis import settings
 
 settings.register_profile("headrace", deadline=None, print_blob=True)
 settings.load_profile("headrace")
+
+
+@pytest.fixture(scope="session")
+def kcat() -> str:
+    path = shutil.which("kcat")
+    if path is None:
+        if os.environ.get("HEADRACE_REQUIRE_ALL") == "1":
+            pytest.fail("kcat is not installed, and HEADRACE_REQUIRE_ALL=1 demands it")
+        pytest.skip("kcat is NOT INSTALLED: the broker is not checked against librdkafka's own tool")
+    return path

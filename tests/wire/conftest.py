@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -43,13 +41,3 @@ def shared_broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BrokerPr
     yield broker
     assert broker.stop() == 0
     assert "request failed" not in broker.log
-
-
-@pytest.fixture(scope="session")
-def kcat() -> str:
-    path = shutil.which("kcat")
-    if path is None:
-        if os.environ.get("HEADRACE_REQUIRE_ALL") == "1":
-            pytest.fail("kcat is not installed, and HEADRACE_REQUIRE_ALL=1 demands it")
-        pytest.skip("kcat is NOT INSTALLED: the broker is not checked against librdkafka's own tool")
-    return path
