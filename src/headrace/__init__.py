@@ -8,28 +8,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from headrace.lazy import exporter
+
 if TYPE_CHECKING:
-    from headrace.embedded import Local as Local
-    from headrace.embedded import local as local
-    from headrace.pipeline import Pipeline as Pipeline
+    from headrace.embedded import Local, local
+    from headrace.pipeline import Pipeline
 
 __all__ = ["Local", "Pipeline", "local"]
 
 __version__ = "0.1.0"
 
-_HOMES = {"Local": "headrace.embedded", "local": "headrace.embedded", "Pipeline": "headrace.pipeline"}
-
-
-def __getattr__(name: str) -> object:
-    """Loads a part when it is first named: `import headrace` alone stays quick."""
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from importlib import import_module  # noqa: PLC0415
-
-    found = getattr(import_module(_HOMES[name]), name)
-    globals()[name] = found
-    return found
-
-
-def __dir__() -> list[str]:
-    return sorted([*globals(), *__all__])
+__getattr__ = exporter(__name__, {"Local": "embedded", "local": "embedded", "Pipeline": "pipeline"})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -258,3 +259,20 @@ def test_a_changed_window_is_refused_until_reset(stack: Stack) -> None:
     with pytest.raises(Conflict, match="another version"):
         stack.engine.start(changed)
     stack.run(changed, reset=True)
+
+
+def test_a_remote_broker_gives_the_same_rows(stack: Stack) -> None:
+    """The same engine, told nothing of the log's files: it reads through librdkafka, markers and all."""
+    source, middle, target = stack.topic("in", ROWS), stack.name("middle"), stack.name("out")
+    stack.run(stack.pipeline(f"topic {source} {SCHEMA} ! to-topic {middle}"))
+    local = stack.engine.settings
+    stack.engine.settings = replace(local, log_directory=None)
+    try:
+        document = stack.pipeline(f'topic {middle} {SCHEMA} ! filter "n >= 100" ! to-topic {target}')
+        stack.run(document)
+        stack.produce(middle, ROWS[:5])
+        stack.produce(middle, [{"k": "x", "n": 777, "ts": None}])
+        stack.run(document)
+    finally:
+        stack.engine.settings = local
+    assert by_n(stack.rows(target)) == [*range(100, 300), 777]

@@ -1,19 +1,26 @@
 """The durable log: topics, partitions, record batches as Kafka lays them out, and readers beside the broker."""
 
-from headrace.log.aborted import AbortedTransaction
-from headrace.log.batch import BatchHeader, parse_batches, with_producer
-from headrace.log.codec import CODECS, Codec
-from headrace.log.encode import encode_batches
-from headrace.log.fetched import decode_fetched
-from headrace.log.partition import Partition
-from headrace.log.reader import PartitionReader
-from headrace.log.records import Records, decode_batch
-from headrace.log.refusal import ErrorCode, LogRefusal
-from headrace.log.results import Appended, Slice, SyncTicket, TimestampOffset
-from headrace.log.storage import OsStorage, Storage
-from headrace.log.store import LogStore, Topic, now_ms
-from headrace.log.topics import TopicConfig
-from headrace.log.watermark import Watermark
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from headrace.lazy import exporter
+
+if TYPE_CHECKING:
+    from headrace.log.aborted import AbortedTransaction
+    from headrace.log.batch import BatchHeader, parse_batches, with_producer
+    from headrace.log.codec import CODECS, Codec
+    from headrace.log.encode import encode_batches
+    from headrace.log.fetched import decode_fetched
+    from headrace.log.partition import Partition
+    from headrace.log.reader import PartitionReader
+    from headrace.log.records import Records, decode_batch
+    from headrace.log.refusal import ErrorCode, LogRefusal
+    from headrace.log.results import Appended, Slice, SyncTicket, TimestampOffset
+    from headrace.log.storage import OsStorage, Storage
+    from headrace.log.store import LogStore, Topic, now_ms
+    from headrace.log.topics import TopicConfig
+    from headrace.log.watermark import Watermark
 
 __all__ = [
     "CODECS",
@@ -42,3 +49,22 @@ __all__ = [
     "parse_batches",
     "with_producer",
 ]
+
+# The broker never decodes a record, and need not load Arrow for those who do.
+_NAMES = {
+    "aborted": ("AbortedTransaction",),
+    "batch": ("BatchHeader", "parse_batches", "with_producer"),
+    "codec": ("CODECS", "Codec"),
+    "encode": ("encode_batches",),
+    "fetched": ("decode_fetched",),
+    "partition": ("Partition",),
+    "reader": ("PartitionReader",),
+    "records": ("Records", "decode_batch"),
+    "refusal": ("ErrorCode", "LogRefusal"),
+    "results": ("Appended", "Slice", "SyncTicket", "TimestampOffset"),
+    "storage": ("OsStorage", "Storage"),
+    "store": ("LogStore", "Topic", "now_ms"),
+    "topics": ("TopicConfig",),
+    "watermark": ("Watermark",),
+}
+__getattr__ = exporter(__name__, {name: module for module, names in _NAMES.items() for name in names})

@@ -7,7 +7,6 @@ from contextlib import contextmanager
 
 from headrace.errors import CorruptData
 from headrace.log.batch import read_header
-from headrace.log.records import decode_batch
 from headrace.log.refusal import ErrorCode, LogRefusal
 from headrace.log.results import TimestampOffset
 
@@ -28,6 +27,9 @@ def first_since(batch: bytes, timestamp_ms: int, start_offset: int) -> Timestamp
     header = read_header(batch)
     if header.is_control or header.last_offset < start_offset:
         return None
+    # The only time that the broker looks into records: it loads Arrow then, and not before.
+    from headrace.log.records import decode_batch  # noqa: PLC0415
+
     records = decode_batch(batch)
     late = (records.timestamps_ms >= timestamp_ms) & (records.offsets >= start_offset)
     if not late.any():

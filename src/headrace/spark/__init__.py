@@ -1,8 +1,15 @@
 """Pipelines on Spark: source, sink, compilation, jobs and their events."""
 
-from headrace.spark.engine import QUERIES_MAX, Engine, EngineSettings
-from headrace.spark.events import EventBus, PipelineEvent, Subscription
-from headrace.spark.status import BatchResult, JobState, JobStatus, NodeCount, QueryStatus
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from headrace.lazy import exporter
+
+if TYPE_CHECKING:
+    from headrace.spark.engine import QUERIES_MAX, Engine, EngineSettings
+    from headrace.spark.events import EventBus, PipelineEvent, Subscription
+    from headrace.spark.status import BatchResult, JobState, JobStatus, NodeCount, QueryStatus
 
 __all__ = [
     "QUERIES_MAX",
@@ -17,3 +24,13 @@ __all__ = [
     "QueryStatus",
     "Subscription",
 ]
+
+# Spark's worker processes import modules of this package by the dozen: none of them should load the engine.
+__getattr__ = exporter(
+    __name__,
+    {
+        **dict.fromkeys(("QUERIES_MAX", "Engine", "EngineSettings"), "engine"),
+        **dict.fromkeys(("EventBus", "PipelineEvent", "Subscription"), "events"),
+        **dict.fromkeys(("BatchResult", "JobState", "JobStatus", "NodeCount", "QueryStatus"), "status"),
+    },
+)

@@ -9,6 +9,7 @@ import gc
 
 from pyspark import daemon
 
+import headrace.spark.reading
 import headrace.spark.sink
 import headrace.spark.source  # noqa: F401
 

@@ -6,7 +6,7 @@ import threading
 import time
 import uuid
 from collections.abc import Callable
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import TracebackType
@@ -260,10 +260,11 @@ class Engine:
     def _targets(self, job: Job) -> dict[str | None, dict[str, int]]:
         compilation = self._compilation(job.validated, {})
         topics = {running.progress.topic for running in job.queries} - {None}
-        return {
-            topic: {str(p): end for p, (_, end) in open_topic(compilation.location(str(topic))).bounds().items()}
-            for topic in topics
-        }
+        targets: dict[str | None, dict[str, int]] = {}
+        for name in topics:
+            with closing(open_topic(compilation.location(str(name)))) as topic:
+                targets[name] = {str(partition): end for partition, (_, end) in topic.bounds().items()}
+        return targets
 
     @staticmethod
     def _reached(running: RunningQuery, target: dict[str, int] | None) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import time
+from contextlib import closing
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -136,14 +137,14 @@ def with_partition_counts(client: Client, outputs: tuple[Output, ...], wanted: d
 
 def resolve_start(location: TopicLocation, start: str) -> Offsets:
     """Offsets for `earliest`, `latest`, `offset:N` or `timestamp:ISO8601`, within what the log still has."""
-    topic = open_topic(location)
-    bounds = topic.bounds()
     kind, _, value = start.partition(":")
-    if kind == "timestamp":
-        moment = datetime.fromisoformat(value)
-        moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
-        found = topic.offsets_at(int(moment.timestamp() * 1000))
-        return {str(partition): found[partition] for partition in bounds}
+    with closing(open_topic(location)) as topic:
+        bounds = topic.bounds()
+        if kind == "timestamp":
+            moment = datetime.fromisoformat(value)
+            moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+            found = topic.offsets_at(int(moment.timestamp() * 1000))
+            return {str(partition): found[partition] for partition in bounds}
     positions = {
         "earliest": lambda first, end: first,
         "latest": lambda first, end: end,

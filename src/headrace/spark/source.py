@@ -89,6 +89,10 @@ class TopicStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     def read(self, partition: OffsetRange) -> Iterator[pa.RecordBatch]:  # type: ignore[override]
         return _read(self.spec, self.schema, partition)
 
+    def stop(self) -> None:
+        if self._topic is not None:
+            self._topic.close()
+
     def _bounds(self) -> dict[int, tuple[int, int]]:
         if self._topic is None:
             self._topic = open_topic(self.spec.location)

@@ -1,0 +1,100 @@
+"""What a task of our source does: the rows of one range of offsets, as Arrow batches of exactly the schema."""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from pyspark.sql.pandas.types import to_arrow_schema
+from pyspark.sql.types import StructType
+
+from headrace.errors import InvalidInput
+from headrace.log import Records
+from headrace.spark.formats import Bad, Decoded, Decoder, decoder
+from headrace.spark.specs import BAD_COLUMN, SYSTEM_COLUMNS, SourceSpec
+from headrace.spark.topics import open_topic
+
+
+def read_range(spec: SourceSpec, schema: StructType, partition: int, start: int, end: int) -> Iterator[pa.RecordBatch]:
+    """Runs in a task: the rows of one range, in order, as Arrow batches of exactly the schema."""
+    if start >= end:
+        return
+    columns = to_arrow_schema(schema, timezone="UTC")
+    hidden = {*SYSTEM_COLUMNS, BAD_COLUMN}
+    decode: Decoder = decoder(spec.format, pa.schema([field for field in columns if field.name not in hidden]))
+    for records in open_topic(spec.location).read(partition, start, end):
+        decoded = decode(records.values)
+        if decoded.bad and spec.fail_on_bad:
+            raise _bad_record(spec, partition, records, decoded.bad[0])
+        if decoded.rows.num_rows:
+            yield _good_rows(columns, decoded, records, partition)
+        if decoded.bad:
+            yield _bad_rows(columns, spec, decoded.bad, records, partition)
+
+
+def _good_rows(columns: pa.Schema, decoded: Decoded, records: Records, partition: int) -> pa.RecordBatch:
+    arrays = [
+        decoded.rows.column(field.name)
+        if field.name in decoded.rows.schema.names
+        else _system_column(field, decoded, records, partition)
+        for field in columns
+    ]
+    return pa.record_batch(arrays, schema=columns)
+
+
+def _system_column(field: pa.Field[Any], decoded: Decoded, records: Records, partition: int) -> pa.Array[Any]:
+    count = decoded.rows.num_rows
+    if field.name == BAD_COLUMN:
+        nulls: pa.Array[Any] = pa.nulls(count, field.type)
+        return nulls
+    if field.name == "_partition":
+        return pa.array(np.full(count, partition, np.int32))
+    per_record = _record_column(field, records)
+    return per_record if decoded.indices is None else per_record.take(decoded.indices)
+
+
+def _record_column(field: pa.Field[Any], records: Records) -> pa.Array[Any]:
+    if field.name == "_offset":
+        return pa.array(records.offsets)
+    if field.name == "_timestamp":
+        return pa.array(records.timestamps_ms * 1000).cast(field.type)
+    return records.keys
+
+
+def _bad_rows(
+    columns: pa.Schema, spec: SourceSpec, bad: Sequence[Bad], records: Records, partition: int
+) -> pa.RecordBatch:
+    letters = pa.array([_dead_letter(spec, partition, records, record) for record in bad], pa.string())
+    arrays = [letters if field.name == BAD_COLUMN else pa.nulls(len(bad), field.type) for field in columns]
+    return pa.record_batch(arrays, schema=columns)
+
+
+def _dead_letter(spec: SourceSpec, partition: int, records: Records, bad: Bad) -> str:
+    """What lands in the dead-letter topic: the record, where it was, and why it is there."""
+    value = records.values[bad.index].as_py()
+    letter: dict[str, object] = {
+        "node": spec.node,
+        "topic": spec.location.topic,
+        "partition": partition,
+        "offset": int(records.offsets[bad.index]),
+        "timestamp_ms": int(records.timestamps_ms[bad.index]),
+        "reason": bad.reason,
+    }
+    try:
+        letter["value"] = None if value is None else value.decode()
+    except UnicodeDecodeError:
+        letter["value_base64"] = base64.b64encode(value).decode()
+    return json.dumps(letter)
+
+
+def _bad_record(spec: SourceSpec, partition: int, records: Records, bad: Bad) -> InvalidInput:
+    where = f"{spec.location.topic}-{partition} at offset {records.offsets[bad.index]}"
+    return InvalidInput(
+        f"the record in {where} is not {spec.format} of the declared columns: {bad.reason}",
+        node=spec.node,
+        hint="bad_rows=drop counts such records, bad_rows=dead_letter keeps them in a topic",
+    )
