@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -276,3 +277,15 @@ def test_a_remote_broker_gives_the_same_rows(stack: Stack) -> None:
     finally:
         stack.engine.settings = local
     assert by_n(stack.rows(target)) == [*range(100, 300), 777]
+
+
+def test_until_end_reads_what_is_there_in_batches_and_ends(stack: Stack) -> None:
+    source, target = stack.topic("in", ROWS), stack.name("out")
+    document = stack.pipeline(f"topic {source} {SCHEMA} max_rows_per_batch=100 ! to-topic {target}")
+    events = stack.engine.events.follow()
+    stack.engine.start(document, until_end=True)
+    seen = list(takewhile(lambda event: event.kind not in ("end_of_stream", "error"), events))
+    events.close()
+    assert by_n(stack.rows(target)) == list(range(300))
+    assert len([event for event in seen if event.kind == "progress"]) >= 3
+    assert stack.engine.stop(document.name).state == "stopped"

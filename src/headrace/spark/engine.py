@@ -108,8 +108,10 @@ class Engine:
     ) -> None:
         self.close()
 
-    def start(self, document: Document, *, reset: bool = False) -> JobStatus:
+    def start(self, document: Document, *, reset: bool = False, until_end: bool = False) -> JobStatus:
         """The pipeline runs afterwards, from where it was, or from its sources' start when new or reset.
+
+        With `until_end` it reads what is there now, commits it in micro-batches, and ends by itself.
 
         Raises InvalidGraph, NotFound (a source topic), ExternalFailure, and Conflict: another version runs, the stored
         state is of another version, or too many queries run.
@@ -122,7 +124,7 @@ class Engine:
                     return running.status()
                 raise Conflict(f"pipeline {document.name!r} is running", hint="stop it first")
             self._require_room(validated)
-            job = Job(validated, self._launcher(validated, reset), self.events)
+            job = Job(validated, self._launcher(validated, reset, until_end), self.events)
             self._jobs[document.name] = job
             job.start()
             return job.status()
@@ -213,29 +215,31 @@ class Engine:
         own = self.settings
         return Compilation(self._spark, self.catalogue, validated, own.bootstrap, own.log_directory, ranges, bounded)
 
-    def _launcher(self, validated: Validated, reset: bool) -> Callable[[], list[RunningQuery]]:
+    def _launcher(self, validated: Validated, reset: bool, until_end: bool) -> Callable[[], list[RunningQuery]]:
         """Starts all queries of a pipeline; only the first launch resets."""
         fresh = [reset]
 
         def launch() -> list[RunningQuery]:
             with Client(self.settings.bootstrap, client_id="headrace-engine") as client:
-                started = self._start_queries(validated, client, fresh[0])
+                started = self._start_queries(validated, client, fresh[0], until_end)
             fresh[0] = False
             return started
 
         return launch
 
-    def _start_queries(self, validated: Validated, client: Client, reset: bool) -> list[RunningQuery]:
+    def _start_queries(self, validated: Validated, client: Client, reset: bool, until_end: bool) -> list[RunningQuery]:
         with ExitStack() as undo:
             started: list[RunningQuery] = []
             for plan in plan_queries(validated, self.catalogue):
-                running = self._start_query(validated, plan, client, reset)
+                running = self._start_query(validated, plan, client, reset, until_end)
                 undo.callback(running.stop)
                 started.append(running)
             undo.pop_all()
         return started
 
-    def _start_query(self, validated: Validated, plan: QueryPlan, client: Client, reset: bool) -> RunningQuery:
+    def _start_query(
+        self, validated: Validated, plan: QueryPlan, client: Client, reset: bool, until_end: bool
+    ) -> RunningQuery:
         home = QueryHome(validated.document.name, plan, self._jobs_directory)
         compilation = self._compilation(validated, {})
         location = topic_of(plan.source, compilation)
@@ -248,7 +252,7 @@ class Engine:
             spec = home.sink_spec(self.settings.bootstrap, outputs)
             align(home, spec, last)
             progress = QueryProgress(plan, location.topic if location else None, end=dict(last.start or {}))
-            return RunningQuery(home, compiled, Committer(spec, log), progress)
+            return RunningQuery(home, compiled, Committer(spec, log), progress, until_end=until_end)
         except BaseException:
             log.close()
             raise

@@ -22,11 +22,13 @@ RESTARTS_MAX = 20
 RESTART_DELAY_S = 1.0
 # A job that ran this long without a failure gets its restarts back.
 HEALTHY_S = 60.0
+# How long an ended job waits for the last reports of its queries.
+REPORTS_WAIT_S = 5.0
 _WATCH_INTERVAL_S = 0.2
 
 
 class Job:
-    """Runs until stopped. `launch` starts all queries anew, in step with the log; a failure calls it again."""
+    """Runs until stopped or until its queries end. `launch` starts them in step with the log, also after a failure."""
 
     def __init__(self, validated: Validated, launch: Callable[[], list[RunningQuery]], events: EventBus) -> None:
         self.validated = validated
@@ -96,12 +98,24 @@ class Job:
         while not self._stopping.wait(_WATCH_INTERVAL_S):
             failure = next((f for running in self.queries if (f := running.failure)), None)
             if failure is None:
+                if all(running.has_ended for running in self.queries):
+                    self._end()
+                    return
                 continue
             if time.monotonic() - healthy_since_s > HEALTHY_S:
                 self._restarts = 0
             if not self._recover(failure):
                 return
             healthy_since_s = time.monotonic()
+
+    def _end(self) -> None:
+        """All that was to be read is read and committed. The last reports of progress may still be on their way."""
+        deadline_s = time.monotonic() + REPORTS_WAIT_S
+        while time.monotonic() < deadline_s and not all(running.is_reported for running in self.queries):
+            time.sleep(_WATCH_INTERVAL_S)
+        self._stop_queries()
+        self._events.publish(self.pipeline, "end_of_stream")
+        self._set_state("stopped")
 
     def _recover(self, failure: BaseException) -> bool:
         """Restarts after a failure that may pass. False: the job has failed for good."""

@@ -92,12 +92,22 @@ def align(home: QueryHome, spec: SinkSpec, last: CommitRecord) -> None:
 class RunningQuery:
     """A started query, its progress, and the error that its commits raised, if any."""
 
-    def __init__(self, home: QueryHome, compiled: CompiledQuery, committer: Committer, progress: QueryProgress) -> None:
+    def __init__(
+        self,
+        home: QueryHome,
+        compiled: CompiledQuery,
+        committer: Committer,
+        progress: QueryProgress,
+        *,
+        until_end: bool,
+    ) -> None:
         self.progress = progress
         self._committer = committer
         self._failure: Exception | None = None
         writer = compiled.frame.writeStream.queryName(home.name).outputMode(home.plan.output_mode)
         writer = writer.option("checkpointLocation", str(home.checkpoint))
+        if until_end:
+            writer = writer.trigger(availableNow=True)
         self.query: StreamingQuery = writer.foreachBatch(self._write).start()
 
     @property
@@ -105,6 +115,16 @@ class RunningQuery:
         """Why the query ended, if it failed; None while it runs."""
         ended = self.query.exception()
         return None if ended is None else self._failure or ended
+
+    @property
+    def has_ended(self) -> bool:
+        return not self.query.isActive
+
+    @property
+    def is_reported(self) -> bool:
+        """Whether the last batch that Spark finished has been counted here."""
+        last = self.query.lastProgress
+        return last is None or self.progress.batch >= last.batchId
 
     def stop(self) -> None:
         """The query has ended afterwards, and its connection to the broker is closed."""
