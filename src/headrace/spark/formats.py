@@ -155,15 +155,21 @@ def _joined_objects(values: pa.BinaryArray) -> pa.Buffer:
     if values.null_count:
         raise ValueError("a record without a value")
     # The cast checks that it is UTF-8, which the parser does not.
-    trimmed = pc.ascii_trim_whitespace(values.cast(pa.string()))
-    looks_right = pc.and_(pc.starts_with(trimmed, "{"), pc.ends_with(trimmed, "}"))
-    if not pc.all(looks_right, min_count=0).as_py():
-        raise ValueError("not a JSON object")
-    if pc.any(pc.match_substring(trimmed, "\n"), min_count=0).as_py():
-        trimmed = pc.replace_substring(trimmed, "\n", " ")
-    whole = pa.ListArray.from_arrays(pa.array([0, len(trimmed)], pa.int32()), trimmed)
+    text = cast("pa.StringArray", values.cast(pa.string()))
+    if not _look_like_objects(text):
+        text = cast("pa.StringArray", pc.ascii_trim_whitespace(text))
+        if not _look_like_objects(text):
+            raise ValueError("not a JSON object")
+    if pc.any(pc.match_substring(text, "\n"), min_count=0).as_py():
+        text = cast("pa.StringArray", pc.replace_substring(text, "\n", " "))
+    whole = pa.ListArray.from_arrays(pa.array([0, len(text)], pa.int32()), text)
     joined = cast("pa.StringArray", pc.binary_join(whole, "\n"))
     return joined[0].as_buffer()
+
+
+def _look_like_objects(text: pa.StringArray) -> bool:
+    braced = pc.and_(pc.starts_with(text, "{"), pc.ends_with(text, "}"))
+    return bool(pc.all(braced, min_count=0).as_py())
 
 
 class CsvDecoder(_RowDecoder):
