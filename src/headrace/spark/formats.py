@@ -157,11 +157,11 @@ def _joined_objects(values: pa.BinaryArray) -> pa.Buffer:
     # The cast checks that it is UTF-8, which the parser does not.
     text = cast("pa.StringArray", values.cast(pa.string()))
     if not _look_like_objects(text):
-        text = cast("pa.StringArray", pc.ascii_trim_whitespace(text))
+        text = pc.ascii_trim_whitespace(text)
         if not _look_like_objects(text):
             raise ValueError("not a JSON object")
     if pc.any(pc.match_substring(text, "\n"), min_count=0).as_py():
-        text = cast("pa.StringArray", pc.replace_substring(text, "\n", " "))
+        text = pc.replace_substring(text, "\n", " ")
     whole = pa.ListArray.from_arrays(pa.array([0, len(text)], pa.int32()), text)
     joined = cast("pa.StringArray", pc.binary_join(whole, "\n"))
     return joined[0].as_buffer()
