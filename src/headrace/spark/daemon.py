@@ -1,4 +1,4 @@
-"""Spark's worker daemon, with the imports of our data source done before it forks.
+"""Spark's worker daemon, with the imports of our tasks done before it forks.
 
 A fork of this process is ready at once; a worker that imports pyarrow on its own takes most of a second.
 """
@@ -6,14 +6,23 @@ A fork of this process is ready at once; a worker that imports pyarrow on its ow
 from __future__ import annotations
 
 import gc
+import importlib
 
 from pyspark import daemon
 
-import headrace.spark.reading
-import headrace.spark.sink
-import headrace.spark.source  # noqa: F401
+# What a worker of our source and our sink would import after the fork, every time one is started.
+PRELOADED = (
+    "headrace.spark.reading",
+    "headrace.spark.sink",
+    "headrace.spark.source",
+    "pyspark.sql.conversion",
+    "pyspark.sql.streaming.stateful_processor_util",
+    "pyspark.worker",
+)
 
 if __name__ == "__main__":
+    for module in PRELOADED:
+        importlib.import_module(module)
     # Workers collect garbage after every task: what was imported here is never garbage, so it need not be walked.
     gc.freeze()
     daemon.manager()
