@@ -80,7 +80,7 @@ def _show(running: Demo) -> None:
     from headrace.demo.view import View  # noqa: PLC0415
 
     view = View(running)
-    with Live(view.picture([]), auto_refresh=False, screen=False, transient=True) as screen:
+    with Live(view.picture(running.look()), auto_refresh=False, screen=False, transient=True) as screen:
         while running.feed.is_alive():
             screen.update(view.picture(running.look()), refresh=True)
             time.sleep(REFRESH_S)

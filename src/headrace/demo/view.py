@@ -16,6 +16,9 @@ from headrace.demo.run import Demo
 
 ROWS_SHOWN: Final = 8
 RATE_SPAN_S: Final = 3.0
+FIGURES: Final = frozenset(
+    {"records", "per second", "batch", "batch ms", "rows/s", "lag", "restarts", "battery", "altitude", "reports"}
+)
 
 
 class Rate:
@@ -70,7 +73,8 @@ class View:
         for job in jobs:
             for query in job["queries"]:
                 figures = (round(query["batch_ms"]), f"{query['rows_per_second']:,.0f}", sum(query["lag"].values()))
-                cells = (job["pipeline"], query["name"], query["batch"], *figures, job["restarts"])
+                batch = "first" if query["batch"] < 0 else query["batch"]
+                cells = (job["pipeline"], query["name"], batch, *figures, job["restarts"])
                 table.add_row(*(str(cell) for cell in cells))
         return table
 
@@ -91,7 +95,11 @@ class View:
 
 
 def _table(*columns: str) -> Table:
-    return Table(*columns, box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
+    """Figures stand to the right."""
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
+    for column in columns:
+        table.add_column(column, justify="right" if column in FIGURES else "left")
+    return table
 
 
 def _newest(rows: deque[dict[str, Any]]) -> list[dict[str, Any]]:
