@@ -4,8 +4,6 @@ import json
 from datetime import datetime
 from pathlib import Path
 
-import pyarrow.compute as pc
-
 from headrace.bench.rows import MICRO_BATCHES, PARTITIONS, blocks, json_values, write_file
 
 
@@ -23,15 +21,14 @@ def test_every_micro_batch_has_a_block_for_every_partition() -> None:
 
 
 def test_about_a_tenth_has_a_low_battery() -> None:
-    low = sum(int(pc.sum(pc.less(block.rows["battery"], 10)).as_py()) for block in blocks(20_000))
+    low = sum(battery < 10 for block in blocks(20_000) for battery in block.rows["battery"].to_numpy())
     assert 1_800 < low < 2_200
 
 
 def test_values_say_in_json_what_the_columns_say(tmp_path: Path) -> None:
     block = next(blocks(800))
-    rows = [
-        {**row, "ts": datetime.fromisoformat(row["ts"])} for row in map(json.loads, json_values(block.rows).to_pylist())
-    ]
+    values = [json.loads(str(value)) for value in json_values(block.rows)]
+    rows = [{**row, "ts": datetime.fromisoformat(row["ts"])} for row in values]
     assert rows == block.rows.to_pylist()
     write_file(block, tmp_path)
     (file,) = tmp_path.iterdir()

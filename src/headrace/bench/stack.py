@@ -36,9 +36,8 @@ Found = TypeVar("Found")
 
 def measure_broker(directory: Path) -> Result:
     """The memory of a broker that nobody uses."""
-    broker = Child(
-        Command("broker", "headrace.wire", ("--data-dir", str(directory), "--port", "0"), directory / "broker.log")
-    )
+    arguments = ("--data-dir", str(directory / "log"), "--port", "0")
+    broker = Child(Command("broker", "headrace.wire", arguments, directory / "broker.log"))
     try:
         broker.wait_ready(READY_TIMEOUT_S)
         time.sleep(SETTLE_S)
