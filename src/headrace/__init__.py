@@ -19,3 +19,8 @@ __all__ = ["Local", "Pipeline", "local"]
 __version__ = "0.1.0"
 
 __getattr__ = exporter(__name__, {"Local": "embedded", "local": "embedded", "Pipeline": "pipeline"})
+
+
+def __dir__() -> list[str]:
+    """Names that are loaded when first used are there to be completed too."""
+    return sorted({*globals(), *__all__})
