@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import reduce
@@ -17,17 +17,17 @@ from headrace.graph.schema import Schema
 from headrace.graph.validation import Validated
 from headrace.operators import Catalogue, used_columns
 from headrace.operators.topic_source import TopicConfig
-from headrace.spark.outputs import dead_letter_output, is_wanted, make_output, physical_columns
+from headrace.spark.outputs import dead_letter_output, make_output, physical_columns
 from headrace.spark.plan import QueryPlan
 from headrace.spark.specs import BAD_COLUMN, OPTION, Offsets, Output, SourceSpec, TopicLocation
 from headrace.spark.wide import View, WideRow
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, Observation, SparkSession
+    from pyspark.sql import Column, DataFrame, Observation, SparkSession
 
 # Formats whose columns stand in a fixed order: all of them must be read.
 _POSITIONAL_FORMATS = ("csv", "raw")
-# Names under which Spark reports counts: rows that left a node, and bad rows of a source.
+# Names under which Spark reports counts: rows that left a node under its id, bad rows as `bad:` and their source.
 NODE_ROWS = "nodes"
 BAD_ROWS = "bad"
 
@@ -138,20 +138,20 @@ class Compilation:
 
     def _without_bad(self, frame: DataFrame, source: Node) -> DataFrame:
         spark = _functions()
-        counted = self._bad_counted(frame, source)
+        counted = frame.observe(self._observer(f"{NODE_ROWS}.{BAD_ROWS}"), _bad_count(source))
         return counted.where(spark.col(BAD_COLUMN).isNull()).drop(BAD_COLUMN)
 
-    def _bad_counted(self, frame: DataFrame, source: Node) -> DataFrame:
-        return frame.observe(self._observer(BAD_ROWS), _functions().count(BAD_COLUMN).alias(source.id))
-
-    def _counted(self, frame: DataFrame, name: str, keeps: Mapping[str, str | None]) -> DataFrame:
+    def _counted(
+        self, frame: DataFrame, name: str, keeps: Mapping[str, str | None], more: Sequence[Column] = ()
+    ) -> DataFrame:
         """Reports, for each node, how many rows its column keeps (None: all), with the progress of every batch."""
         spark = _functions()
         counts = [
             (spark.count(spark.lit(1)) if keep is None else spark.count_if(spark.col(keep))).alias(node)
             for node, keep in keeps.items()
         ]
-        return frame.observe(self._observer(f"{NODE_ROWS}.{name}"), *counts) if counts else frame
+        observed = [*counts, *more]
+        return frame.observe(self._observer(f"{NODE_ROWS}.{name}"), *observed) if observed else frame
 
     def _observer(self, name: str) -> str | Observation:
         if not self.bounded:
@@ -169,21 +169,26 @@ class Compilation:
         early = {node: keep for node, keep in passed.items() if keep not in sinks.values()}
         late = {node: keep for node, keep in {**passed, **sinks}.items() if node not in early}
         frame = self._counted(row.frame, "early", early)
-        frame = self._counted(_wanted_only(frame, outputs), "late", late)
-        if BAD_COLUMN in frame.columns:
-            frame = self._bad_counted(frame, plan.source)
+        bad = [_bad_count(plan.source)] if BAD_COLUMN in frame.columns else []
+        # One observation for all counts: each splits the code that Spark generates.
+        frame = self._counted(_wanted_only(frame, set(sinks.values())), "late", late, bad)
         return frame.select(*dict.fromkeys(name for output in outputs for name in physical_columns(output)))
 
 
-def _wanted_only(frame: DataFrame, outputs: list[Output]) -> DataFrame:
-    """Bad rows pass as well, to be counted."""
-    wanted = [is_wanted(output) for output in outputs]
-    conditions = [condition for condition in wanted if condition is not None]
-    if len(conditions) < len(wanted):
+def _wanted_only(frame: DataFrame, keeps: set[str | None]) -> DataFrame:
+    """Rows that some sink keeps (None: all), and bad rows, to be counted and kept as dead letters."""
+    spark = _functions()
+    if None in keeps:
         return frame
+    conditions = [spark.col(keep) for keep in sorted(keep for keep in keeps if keep is not None)]
     if BAD_COLUMN in frame.columns:
-        conditions.append(_functions().col(BAD_COLUMN).isNotNull())
+        conditions.append(spark.col(BAD_COLUMN).isNotNull())
     return frame.where(reduce(or_, conditions))
+
+
+def _bad_count(source: Node) -> Column:
+    count: Column = _functions().count(BAD_COLUMN).alias(f"{BAD_ROWS}:{source.id}")
+    return count
 
 
 def _functions() -> ModuleType:

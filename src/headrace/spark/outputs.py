@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from headrace.errors import InvalidInput
 from headrace.graph.document import Node
@@ -14,9 +13,6 @@ from headrace.operators.preview import PreviewConfig
 from headrace.operators.topic_sink import ToTopicConfig
 from headrace.spark.specs import Output
 from headrace.spark.wide import View, WideRow
-
-if TYPE_CHECKING:
-    from pyspark.sql import Column
 
 # to_json leaves nulls out unless told; a consumer should see every column.
 _JSON_OPTIONS = {"ignoreNullFields": "false"}
@@ -46,15 +42,6 @@ def dead_letter_output(source: Node, topic: str, bad_column: str) -> Output:
 def physical_columns(output: Output) -> list[str]:
     names = [output.value, output.key, output.keep, *output.columns.values()]
     return [name for name in names if name is not None]
-
-
-def is_wanted(output: Output) -> Column | None:
-    """The condition under which a row is for this output; None: every row is."""
-    from pyspark.sql import functions as spark  # noqa: PLC0415  (pyspark costs half a second: only where used)
-
-    if output.keep is not None:
-        return spark.col(output.keep)
-    return spark.col(output.value).isNotNull() if output.value is not None else None
 
 
 def _as_text(output: Output, view: View, row: WideRow) -> Output:

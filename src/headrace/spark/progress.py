@@ -89,14 +89,10 @@ class QueryProgress:
 
 def collect_counts(observed: Iterable[tuple[str, Mapping[str, Any]]]) -> tuple[dict[str, int], dict[str, int]]:
     """(rows by node, bad rows by source) of what was observed under our names."""
-    nodes: dict[str, int] = {}
-    bad: dict[str, int] = {}
-    for name, counts in observed:
-        if name == BAD_ROWS:
-            bad.update(counts)
-        elif name.startswith(NODE_ROWS):
-            nodes.update(counts)
-    return nodes, bad
+    counts = {key: rows for name, row in observed if name.startswith(NODE_ROWS) for key, rows in row.items()}
+    prefix = f"{BAD_ROWS}:"
+    nodes = {key: rows for key, rows in counts.items() if not key.startswith(prefix)}
+    return nodes, {key.removeprefix(prefix): rows for key, rows in counts.items() if key.startswith(prefix)}
 
 
 def parse_offsets(text: str | None) -> dict[str, int]:
