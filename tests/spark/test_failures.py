@@ -34,3 +34,9 @@ def test_an_unknown_failure_is_shown_short_and_tried_again() -> None:
     assert error.message.startswith("executor lost")
     assert len(error.message) <= 2_000
     assert retriable
+
+
+def test_what_the_input_or_the_code_is_to_blame_for_is_not_tried_again() -> None:
+    divided = "[DIVIDE_BY_ZERO] Division by zero. SQLSTATE: 22012"
+    broken = "[PYTHON_EXCEPTION] Traceback (most recent call last):\n  File x\nNameError: name 'y' is not defined"
+    assert [explain(RuntimeError(text))[1] for text in (divided, broken)] == [False, False]

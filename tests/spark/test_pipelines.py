@@ -248,6 +248,8 @@ def test_what_cannot_run_is_refused_with_a_reason(stack: Stack) -> None:
         stack.engine.start(stack.pipeline(f"topic no-such-topic {SCHEMA} ! preview"))
     with pytest.raises(InvalidInput, match="nonexistent_function"):
         stack.engine.start(stack.pipeline(f'topic {source} {SCHEMA} ! select "nonexistent_function(n) AS m" ! preview'))
+    with pytest.raises(InvalidInput, match="no name for a pipeline"):
+        stack.engine.start(stack.pipeline(f"topic {source} {SCHEMA} ! preview", name="../elsewhere"))
     with pytest.raises(NotFound, match="nobody"):
         stack.engine.status("nobody")
 

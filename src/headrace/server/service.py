@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import logging
-import re
 import secrets
 import threading
-from typing import Final
 
-from headrace.errors import Conflict, ExternalFailure, HeadraceError, InvalidInput
+from headrace.errors import Conflict, ExternalFailure, HeadraceError
 from headrace.graph import Document, canonical, validate
 from headrace.graph.diff import Diff
+from headrace.graph.names import require_name
 from headrace.graph.store import PipelineInfo, Saved, Store, Version, VersionInfo
 from headrace.operators import Catalogue, load_catalogue
 from headrace.server.events import EventStreams
@@ -19,7 +18,6 @@ from headrace.server.wanted import WantedState
 from headrace.spark import BatchResult, Engine, EngineSettings, JobStatus
 
 # Names are in URLs and in paths of the data directory.
-_NAME: Final = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,99}")
 
 _log = logging.getLogger(__name__)
 
@@ -158,10 +156,3 @@ class Service:
             else:
                 _log.info("pipeline %s runs again", pipeline)
                 return
-
-
-def require_name(name: str) -> None:
-    """Raises InvalidInput for a name that cannot stand in a path."""
-    if not _NAME.fullmatch(name):
-        valid = ["up to 100 letters, digits, '_', '-' and '.', not starting with '-' or '.'"]
-        raise InvalidInput(f"{name[:120]!r} is no name for a pipeline", valid=valid)

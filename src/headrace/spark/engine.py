@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from headrace.errors import Conflict, InvalidInput, NotFound, did_you_mean
 from headrace.graph.document import Document
+from headrace.graph.names import require_name
 from headrace.graph.validation import Validated, validate
 from headrace.operators import Catalogue
 from headrace.spark.commit import CommitLog
@@ -116,6 +117,7 @@ class Engine:
         Raises InvalidGraph, NotFound (a source topic), ExternalFailure, and Conflict: another version runs, the stored
         state is of another version, or too many queries run.
         """
+        require_name(document.name)
         validated = validate(document, self.catalogue)
         with self._lock:
             running = self._jobs.get(document.name)
@@ -164,6 +166,7 @@ class Engine:
 
     def run_batch(self, document: Document, *, start: str = "earliest", end: str = "latest") -> BatchResult:
         """Runs the pipeline once over a range of its topics; all rows become visible together, at the end."""
+        require_name(document.name)
         validated = validate(document, self.catalogue)
         began_s = time.monotonic()
         compilation = self._compilation(validated, {}, bounded=True)

@@ -15,6 +15,10 @@ _NODE = re.compile(r"node '(?P<node>[^']+)': (?P<rest>.*)")
 _HINT = re.compile(r"hint: (.+)")
 # Spark's word that the data or the statement is at fault: the same rows will fail again.
 _FAULT_OF_INPUT = re.compile(r"SQLSTATE: (22|42)\w{3}")
+# A defect in Python code: running it again does not mend it.
+_DEFECT = re.compile(
+    r"^(Assertion|Attribute|Import|Index|Key|ModuleNotFound|Name|Type|UnboundLocal)Error\b", re.MULTILINE
+)
 
 
 def explain(failure: BaseException) -> tuple[HeadraceError, bool]:
@@ -26,7 +30,7 @@ def explain(failure: BaseException) -> tuple[HeadraceError, bool]:
     for raised in _RAISED.finditer(text):  # noqa: B007  (the last one is the cause)
         pass
     if raised is None:
-        return JobFailed(_first_lines(text)), not _FAULT_OF_INPUT.search(text)
+        return JobFailed(_first_lines(text)), not (_FAULT_OF_INPUT.search(text) or _DEFECT.search(text))
     kind = getattr(errors, raised["kind"], None)
     retriable = kind is None or kind.retriable
     message, node = raised["message"], None
