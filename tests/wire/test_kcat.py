@@ -7,9 +7,11 @@ import subprocess
 
 import pytest
 
+from headrace.log import parse_batches
 from headrace.wire.testing import BrokerProcess
 
 DEADLINE_S = 60.0
+CODEC_NUMBERS = {"none": 0, "gzip": 1, "snappy": 2, "lz4": 3, "zstd": 4}
 
 
 def run_kcat(kcat: str, broker: BrokerProcess, *arguments: str, given: str = "") -> str:
@@ -23,11 +25,12 @@ def run_kcat(kcat: str, broker: BrokerProcess, *arguments: str, given: str = "")
 def test_records_pass_with_every_codec(shared_broker: BrokerProcess, kcat: str, codec: str) -> None:
     lines = [f"line {number} of {codec}" for number in range(100)]
     topic = f"kcat-{codec}"
-    run_kcat(kcat, shared_broker, "-P", "-t", topic, "-z", codec, given="\n".join(lines))
+    # It waits for all lines: of a batch that compression does not make smaller, the client sends the plain one.
+    run_kcat(kcat, shared_broker, "-P", "-t", topic, "-z", codec, "-X", "linger.ms=1000", given="\n".join(lines))
     assert run_kcat(kcat, shared_broker, "-C", "-t", topic, "-e", "-q").splitlines() == lines
     # The trap: librdkafka before 2.11.1 silently stops compressing when it dislikes the advertised versions.
     stored = next(shared_broker.data_dir.glob(f"{topic}-0/*.log")).read_bytes()
-    assert (lines[50].encode() in stored) == (codec == "none")
+    assert CODEC_NUMBERS[codec] in {header.codec_number for header in parse_batches(stored)}
 
 
 def test_metadata_lists_brokers_and_topics(shared_broker: BrokerProcess, kcat: str) -> None:
