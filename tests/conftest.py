@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import os
 import shutil
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import settings
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 settings.register_profile("headrace", deadline=None, print_blob=True)
 settings.load_profile("headrace")
@@ -20,3 +25,13 @@ def kcat() -> str:
             pytest.fail("kcat is not installed, and HEADRACE_REQUIRE_ALL=1 demands it")
         pytest.skip("kcat is NOT INSTALLED: the broker is not checked against librdkafka's own tool")
     return path
+
+
+@pytest.fixture(scope="session")
+def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
+    """Headrace's own session: one process has one Spark, and engines of later tests take this one."""
+    from headrace.spark.session import SparkSettings, start_session
+
+    session = start_session(SparkSettings(tmp_path_factory.mktemp("spark")))
+    yield session
+    session.stop()

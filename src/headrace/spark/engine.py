@@ -70,10 +70,14 @@ class Engine:
         self._jobs: dict[str, Job] = {}
         self._lock = threading.RLock()
         self._spark: SparkSession | None = None
+        self._owns_spark = True
         self._listener: Any = None
 
     def open(self) -> None:
-        """Spark is up afterwards. Raises ExternalFailure."""
+        """Spark is up afterwards: the session that this process has, or a new one. Raises ExternalFailure."""
+        from pyspark import SparkContext  # noqa: PLC0415  (pyspark costs half a second: only where it is used)
+
+        self._owns_spark = SparkContext._active_spark_context is None
         own = SparkSettings(self.settings.data_directory / "spark", extra=self.settings.spark_conf)
         if self.settings.master is not None:
             own = replace(own, master=self.settings.master)
@@ -89,7 +93,7 @@ class Engine:
         self._spark.streams.addListener(self._listener)
 
     def close(self) -> None:
-        """Stops every pipeline and Spark."""
+        """Stops every pipeline, and Spark unless the process had it before."""
         with self._lock:
             for job in self._jobs.values():
                 if job.state in ("starting", "running"):
@@ -97,7 +101,8 @@ class Engine:
             self._jobs.clear()
             if self._spark is not None:
                 self._spark.streams.removeListener(self._listener)
-                self._spark.stop()
+                if self._owns_spark:
+                    self._spark.stop()
                 self._spark = None
 
     def __enter__(self) -> Engine:
