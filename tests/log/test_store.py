@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from headrace.errors import Conflict, CorruptData, InvalidConfig, InvalidInput, NotFound
-from headrace.log import LogStore, TopicConfig, encode_batches
+from headrace.log import LogRefusal, LogStore, TopicConfig, encode_batches
 
 
 def test_topics_survive_a_restart(open_store: Callable[[], LogStore]) -> None:
@@ -42,6 +42,40 @@ def test_a_topic_created_again_is_empty_and_another(store: LogStore) -> None:
     second = store.create_topic("a", 1, {})
     assert second.partitions[0].log_end_offset == 0
     assert second.topic_id != first.topic_id
+
+
+def test_a_topic_grows_and_keeps_what_it_has(open_store: Callable[[], LogStore]) -> None:
+    store = open_store()
+    first = store.create_topic("a", 1, {"retention.ms": "5"})
+    first.partitions[0].append(next(encode_batches(None, [b"x"], [1])))
+    grown = store.add_partitions("a", 3)
+    assert grown.partitions[0] is first.partitions[0]
+    for found in (grown, store.topics["a"], open_store().topics["a"]):
+        assert [partition.index for partition in found.partitions] == [0, 1, 2]
+        assert (found.topic_id, found.config.retention_ms) == (first.topic_id, 5)
+        assert found.partitions[0].log_end_offset == 1
+    for count in (0, 2, 3, 10_001):
+        with pytest.raises(InvalidInput, match="has 3 partitions"):
+            open_store().add_partitions("a", count)
+
+
+def test_settings_change_at_once_and_for_good(open_store: Callable[[], LogStore]) -> None:
+    store = open_store()
+    partition = store.create_topic("a", 1, {"retention.ms": "5"}).partitions[0]
+    store.alter_config("a", {"max.message.bytes": "10"})
+    with pytest.raises(LogRefusal, match=r"max\.message\.bytes is 10"):
+        partition.append(next(encode_batches(None, [b"x"], [1])))
+    assert open_store().topics["a"].config == TopicConfig(max_message_bytes=10)
+    with pytest.raises(InvalidConfig, match="unknown topic setting"):
+        open_store().alter_config("a", {"no.such": "1"})
+    assert open_store().topics["a"].config == TopicConfig(max_message_bytes=10)
+
+
+def test_topics_are_found_by_their_ids(store: LogStore) -> None:
+    topic = store.create_topic("a", 1, {})
+    assert store.name_of(topic.topic_id) == "a"
+    store.delete_topic("a")
+    assert store.name_of(topic.topic_id) is None
 
 
 @pytest.mark.parametrize("name", ["", ".", "..", "a/b", "a b", "ä", "x" * 250])

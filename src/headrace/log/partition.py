@@ -19,6 +19,7 @@ from headrace.log.checkpoint import Checkpoint
 from headrace.log.incoming import Origin, split_incoming
 from headrace.log.ledger import Ledger
 from headrace.log.marker import pack_marker
+from headrace.log.producers import ProducerState
 from headrace.log.reads import first_since, refusing_reads
 from headrace.log.recovery import recover
 from headrace.log.refusal import ErrorCode, LogRefusal
@@ -113,6 +114,14 @@ class Partition:
     def failure(self) -> HeadraceError | None:
         """Why the partition refuses writes; None while it takes them."""
         return self._failure
+
+    def reconfigure(self, config: TopicConfig) -> None:
+        """From the next append and the next clean-up on these settings hold."""
+        self._config = config
+
+    def producers(self) -> tuple[ProducerState, ...]:
+        """Producers that wrote here lately, as far as they number their batches."""
+        return self._ledger.producers.states()
 
     def open_transactions(self) -> Mapping[int, int]:
         """Producer id to the offset of its open transaction's first record."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import Self
@@ -52,6 +52,7 @@ class LogStore:
         self._new_id = new_id
         self._lock = lock
         self._topics: dict[str, Topic] = {}
+        self._names: dict[UUID, str] = {}
 
     @classmethod
     def open(
@@ -89,6 +90,10 @@ class LogStore:
     def topics(self) -> Mapping[str, Topic]:
         return MappingProxyType(self._topics)
 
+    def name_of(self, topic_id: UUID) -> str | None:
+        """The name of the topic with this id; None when there is none."""
+        return self._names.get(topic_id)
+
     def partition(self, topic: str, index: int) -> Partition:
         """Raises NotFound."""
         found = self._topic(topic)
@@ -116,7 +121,39 @@ class LogStore:
         metadata = TopicMetadata(name, topic.topic_id, len(topic.partitions), topic.config, deleted=True)
         metadata.save(self._storage, self._topics_directory)
         del self._topics[name]
+        del self._names[topic.topic_id]
         self._remove_topic(metadata)
+
+    def add_partitions(self, name: str, partition_count: int) -> Topic:
+        """The topic has so many partitions afterwards, durably. Raises NotFound, InvalidInput unless they are more."""
+        topic = self._topic(name)
+        existing = len(topic.partitions)
+        if not existing < partition_count <= PARTITIONS_MAX:
+            raise InvalidInput(
+                f"topic {name!r} has {existing} partitions, not to be made {partition_count}",
+                valid=[f"{existing + 1} to {PARTITIONS_MAX}"],
+            )
+        for index in range(existing, partition_count):
+            self._create_partition(self._partition_directory(name, index))
+        self._storage.fsync_directory(self.directory)
+        metadata = TopicMetadata(name, topic.topic_id, partition_count, topic.config)
+        metadata.save(self._storage, self._topics_directory)
+        added = (self._open_partition(metadata, index) for index in range(existing, partition_count))
+        self._topics[name] = replace(topic, partitions=(*topic.partitions, *added))
+        return self._topics[name]
+
+    def alter_config(self, name: str, config: Mapping[str, str]) -> Topic:
+        """The topic has exactly these settings afterwards, and defaults for all others, durably.
+
+        Raises NotFound, InvalidConfig.
+        """
+        topic = self._topic(name)
+        changed = TopicConfig.from_names(config)
+        TopicMetadata(name, topic.topic_id, len(topic.partitions), changed).save(self._storage, self._topics_directory)
+        for partition in topic.partitions:
+            partition.reconfigure(changed)
+        self._topics[name] = replace(topic, config=changed)
+        return self._topics[name]
 
     def dirty(self) -> tuple[Partition, ...]:
         """Partitions with something to sync and no sync under way."""
@@ -178,20 +215,21 @@ class LogStore:
                 self._open_topic(metadata)
 
     def _open_topic(self, metadata: TopicMetadata) -> Topic:
-        partitions = tuple(
-            Partition(
-                self._storage,
-                self._partition_directory(metadata.name, index),
-                topic=metadata.name,
-                index=index,
-                config=metadata.config,
-                clock=self._clock,
-            )
-            for index in range(metadata.partition_count)
-        )
+        partitions = tuple(self._open_partition(metadata, index) for index in range(metadata.partition_count))
         topic = Topic(metadata.name, metadata.topic_id, metadata.config, partitions)
         self._topics[metadata.name] = topic
+        self._names[topic.topic_id] = topic.name
         return topic
+
+    def _open_partition(self, metadata: TopicMetadata, index: int) -> Partition:
+        return Partition(
+            self._storage,
+            self._partition_directory(metadata.name, index),
+            topic=metadata.name,
+            index=index,
+            config=metadata.config,
+            clock=self._clock,
+        )
 
     def _create_partition(self, directory: Path) -> None:
         """A directory that an interrupted creation left is used again, one with records is not touched."""
