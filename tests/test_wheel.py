@@ -105,7 +105,7 @@ def test_it_holds_the_package_and_nothing_else(wheel: Path) -> None:
     assert {"headrace/py.typed", "headrace/__main__.py", "headrace/cli/__init__.py"} <= set(names)
     metadata = {name.split("/", 1)[0] for name in names} - {"headrace"}
     assert [name.rsplit(".", 1)[1] for name in metadata] == ["dist-info"]
-    assert {Path(name).suffix for name in names if name.startswith("headrace/")} <= {".py", ".typed"}
+    assert {Path(name).suffix for name in names if name.startswith("headrace/")} <= {".py", ".typed", ".json"}
     assert not [name for name in names if "test_" in name or "conftest" in name]
     licences = {Path(name).name for name in names if "/licenses/" in name}
     assert licences == {"LICENSE", "THIRD_PARTY_LICENSES.md"}
