@@ -1,0 +1,29 @@
+import { create } from "zustand";
+
+interface ConnectionState {
+  isOnline: boolean;
+}
+
+const PROBE_INTERVAL_MS = 2_000;
+
+export const useConnection = create<ConnectionState>(() => ({ isOnline: true }));
+
+export function noteOnline(): void {
+  if (!useConnection.getState().isOnline) useConnection.setState({ isOnline: true });
+}
+
+export function noteOffline(): void {
+  if (useConnection.getState().isOnline) useConnection.setState({ isOnline: false });
+}
+
+/** Asks for /health while the server is gone, so that the editor notices when it is back. Returns the end of it. */
+export function watchServer(): () => void {
+  const timer = setInterval(probe, PROBE_INTERVAL_MS);
+  return () => clearInterval(timer);
+}
+
+async function probe(): Promise<void> {
+  if (useConnection.getState().isOnline) return;
+  const response = await fetch("/health", { cache: "no-store" }).catch(() => null);
+  if (response?.ok) noteOnline();
+}
