@@ -1,0 +1,66 @@
+/** Everything that can be done to a graph, as data. */
+import type { Config, Json, Position } from "@/api/types";
+import type { Edge, Graph, Layout } from "./graph";
+
+export interface PortNames {
+  inputs: readonly string[];
+  outputs: readonly string[];
+}
+
+export type Command =
+  | { kind: "add"; part: Graph; label?: string }
+  | { kind: "remove"; ids: readonly string[]; edges: readonly Edge[] }
+  | { kind: "remove-and-reconnect"; ids: readonly string[] }
+  | {
+      kind: "insert";
+      edge: Edge;
+      id: string;
+      operator: string;
+      config: Config;
+      input: string;
+      output: string;
+      position: Position;
+    }
+  | { kind: "replace"; id: string; operator: string; config: Config; ports: PortNames }
+  | { kind: "connect"; edge: Edge }
+  | { kind: "set"; id: string; setting: string; value: Json | undefined }
+  | { kind: "configure"; id: string; config: Config }
+  | { kind: "rename"; id: string; to: string }
+  | { kind: "move"; positions: Layout; label?: string }
+  | { kind: "rewrite"; graph: Graph; label: string };
+
+const count = (ids: readonly string[], one: string) =>
+  ids.length === 1 ? `${one} ${ids[0]}` : `${ids.length} ${one}s`;
+
+/** What was done, for the tooltip of undo and for screen readers. */
+export function labelOf(command: Command): string {
+  switch (command.kind) {
+    case "add":
+      return command.label ?? `add ${count(Object.keys(command.part.nodes), "node")}`;
+    case "remove":
+      return command.ids.length > 0 ? `delete ${count(command.ids, "node")}` : "delete a connection";
+    case "remove-and-reconnect":
+      return `delete ${count(command.ids, "node")} and reconnect`;
+    case "insert":
+      return `insert ${command.id}`;
+    case "replace":
+      return `replace ${command.id} by ${command.operator}`;
+    case "connect":
+      return `connect ${command.edge.source} to ${command.edge.target}`;
+    case "set":
+      return `change ${command.setting} of ${command.id}`;
+    case "configure":
+      return `change ${command.id}`;
+    case "rename":
+      return `rename ${command.id} to ${command.to}`;
+    case "move":
+      return command.label ?? "move";
+    case "rewrite":
+      return command.label;
+  }
+}
+
+/** Commands with the same key, one right after the other, are one step of undo: typing in a field. */
+export function mergeKeyOf(command: Command): string | null {
+  return command.kind === "set" ? `set ${command.id} ${command.setting}` : null;
+}
