@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import reduce
-from operator import or_
+from operator import and_, or_
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING
@@ -19,7 +19,18 @@ from headrace.operators import Catalogue, used_columns
 from headrace.operators.topic_source import TopicConfig
 from headrace.spark.outputs import dead_letter_output, make_output, physical_columns
 from headrace.spark.plan import QueryPlan
-from headrace.spark.specs import BAD_COLUMN, OPTION, Offsets, Output, SourceSpec, TopicLocation
+from headrace.spark.prefilter import Prefilter
+from headrace.spark.pushdown import prefilter_of
+from headrace.spark.specs import (
+    ASIDE_COLUMNS,
+    BAD_COLUMN,
+    OPTION,
+    SKIPPED_COLUMN,
+    Offsets,
+    Output,
+    SourceSpec,
+    TopicLocation,
+)
 from headrace.spark.wide import View, WideRow
 
 if TYPE_CHECKING:
@@ -27,9 +38,11 @@ if TYPE_CHECKING:
 
 # Formats whose columns stand in a fixed order: all of them must be read.
 _POSITIONAL_FORMATS = ("csv", "raw")
-# Names under which Spark reports counts: rows that left a node under its id, bad rows as `bad:` and their source.
+# Names under which Spark reports counts: rows that left a node under its id; with the source's id behind `bad:` its bad
+# rows, behind `skipped:` those that it left out, beyond the rows that it handed on.
 NODE_ROWS = "nodes"
 BAD_ROWS = "bad"
+SKIPPED_ROWS = "skipped"
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +71,7 @@ class Compilation:
     log_directory: Path | None
     ranges: Mapping[str, Range]
     bounded: bool = False
+    prefilter: Prefilter | None = None
     node: Node = field(default_factory=lambda: Node("", ""))
     observations: list[Observation] = field(default_factory=list)
     """Filled in a batch run: what was counted, to be read when it has ended."""
@@ -66,8 +80,9 @@ class Compilation:
         """Raises HeadraceError that names the node where Spark's analysis finds fault."""
         frame = self._base(plan)
         keep = None
-        if BAD_COLUMN in frame.columns:
-            frame, keep = self._good_marked(frame)
+        if asides := asides_of(frame):
+            keep = "_good"
+            frame = frame.withColumn(keep, reduce(and_, (frame[name].isNull() for name in asides)))
         row, view = WideRow.of(frame, self._schema(plan.base), keep)
         outputs: list[Output] = []
         views: dict[str, View] = {plan.base.id: view}
@@ -92,11 +107,13 @@ class Compilation:
             max_rows_per_batch=config.max_rows_per_batch,
             fail_on_bad=config.bad_rows == "fail",
             end=self.ranges[node.id].end,
+            prefilter=self.prefilter,
         )
-        columns = str(self._columns_read(node, schema))
+        asides = {BAD_COLUMN: not spec.fail_on_bad, SKIPPED_COLUMN: spec.prefilter is not None}
+        carried = [f"{name} {ASIDE_COLUMNS[name]}" for name, is_carried in asides.items() if is_carried]
+        columns = ", ".join((str(self._columns_read(node, schema)), *carried))
         reader = self.spark.read if self.bounded else self.spark.readStream
-        with_bad = columns if spec.fail_on_bad else f"{columns}, {BAD_COLUMN} STRING"
-        return reader.format("headrace-topic").schema(with_bad).option(OPTION, spec.to_json()).load()
+        return reader.format("headrace-topic").schema(columns).option(OPTION, spec.to_json()).load()
 
     def location(self, topic: str) -> TopicLocation:
         return TopicLocation(topic, self.bootstrap, None if self.log_directory is None else str(self.log_directory))
@@ -114,11 +131,11 @@ class Compilation:
         return Schema((*declared, *hidden) or schema.columns[:1])
 
     def _base(self, plan: QueryPlan) -> DataFrame:
-        """The rows of the query's base node. Before a stateful node, bad rows are counted and left out."""
-        frame = self._compile(plan.source, {})
+        """The rows of the query's base node. What travels beside the rows is counted and left out before a chain."""
+        frame = replace(self, prefilter=self._prefilter(plan))._compile(plan.source, {})
         for node in plan.chain[1:]:
-            if BAD_COLUMN in frame.columns:
-                frame = self._without_bad(frame, plan.source)
+            if asides_of(frame):
+                frame = self._without_asides(frame, plan.source)
             frame = self._compile(node, {"in": frame})
             if node is not plan.base:
                 frame = self._counted(frame, node.id, {node.id: None})
@@ -132,14 +149,22 @@ class Compilation:
     def _schema(self, node: Node) -> Schema:
         return self.validated.schemas[node.id]
 
-    @staticmethod
-    def _good_marked(frame: DataFrame) -> tuple[DataFrame, str]:
-        return frame.withColumn("_good", frame[BAD_COLUMN].isNull()), "_good"
+    def _prefilter(self, plan: QueryPlan) -> Prefilter | None:
+        """What the filters right behind a topic, one in each branch, let the source leave out."""
+        first = [plan.chain[1:2]] if plan.chained else [tuple(node for node, _ in b.steps[:1]) for b in plan.branches]
+        if plan.source.operator != "topic":
+            return None
+        conditions = [self._condition(nodes[0], plan.source) if nodes else None for nodes in first]
+        return prefilter_of(conditions, self._schema(plan.source))
 
-    def _without_bad(self, frame: DataFrame, source: Node) -> DataFrame:
-        spark = _functions()
-        counted = frame.observe(self._observer(f"{NODE_ROWS}.{BAD_ROWS}"), _bad_count(source))
-        return counted.where(spark.col(BAD_COLUMN).isNull()).drop(BAD_COLUMN)
+    def _condition(self, node: Node, before: Node) -> str | None:
+        step = self.catalogue.get(node.operator).row_step(self.validated.configs[node.id], self._schema(before))
+        return None if step is None else step.condition
+
+    def _without_asides(self, frame: DataFrame, source: Node) -> DataFrame:
+        asides = asides_of(frame)
+        counted = frame.observe(self._observer(f"{NODE_ROWS}.asides"), *_aside_counts(frame, source))
+        return counted.where(reduce(and_, (frame[name].isNull() for name in asides))).drop(*asides)
 
     def _counted(
         self, frame: DataFrame, name: str, keeps: Mapping[str, str | None], more: Sequence[Column] = ()
@@ -169,26 +194,34 @@ class Compilation:
         early = {node: keep for node, keep in passed.items() if keep not in sinks.values()}
         late = {node: keep for node, keep in {**passed, **sinks}.items() if node not in early}
         frame = self._counted(row.frame, "early", early)
-        bad = [_bad_count(plan.source)] if BAD_COLUMN in frame.columns else []
+        asides = _aside_counts(frame, plan.source)
         # One observation for all counts: each splits the code that Spark generates.
-        frame = self._counted(_wanted_only(frame, set(sinks.values())), "late", late, bad)
+        frame = self._counted(_wanted_only(frame, set(sinks.values())), "late", late, asides)
         return frame.select(*dict.fromkeys(name for output in outputs for name in physical_columns(output)))
 
 
 def _wanted_only(frame: DataFrame, keeps: set[str | None]) -> DataFrame:
-    """Rows that some sink keeps (None: all), and bad rows, to be counted and kept as dead letters."""
+    """Rows that some sink keeps (None: all), and what travels beside them, to be counted and kept as dead letters."""
     spark = _functions()
     if None in keeps:
         return frame
     conditions = [spark.col(keep) for keep in sorted(keep for keep in keeps if keep is not None)]
-    if BAD_COLUMN in frame.columns:
-        conditions.append(spark.col(BAD_COLUMN).isNotNull())
-    return frame.where(reduce(or_, conditions))
+    conditions += [spark.col(name).isNotNull() for name in asides_of(frame)]
+    return frame.where(reduce(or_, conditions)) if conditions else frame
 
 
-def _bad_count(source: Node) -> Column:
-    count: Column = _functions().count(BAD_COLUMN).alias(f"{BAD_ROWS}:{source.id}")
-    return count
+def asides_of(frame: DataFrame) -> tuple[str, ...]:
+    """The columns of the frame that carry something beside the rows of data."""
+    return tuple(name for name in frame.columns if name in ASIDE_COLUMNS)
+
+
+def _aside_counts(frame: DataFrame, source: Node) -> list[Column]:
+    spark = _functions()
+    counts = {
+        BAD_COLUMN: spark.count(BAD_COLUMN).alias(f"{BAD_ROWS}:{source.id}"),
+        SKIPPED_COLUMN: spark.coalesce(spark.sum(SKIPPED_COLUMN), spark.lit(0)).alias(f"{SKIPPED_ROWS}:{source.id}"),
+    }
+    return [counts[name] for name in asides_of(frame)]
 
 
 def _functions() -> ModuleType:

@@ -23,7 +23,7 @@ from headrace.spark.events import EventBus
 from headrace.spark.files import preview_path
 from headrace.spark.job import Job
 from headrace.spark.plan import QueryPlan, plan_queries
-from headrace.spark.progress import QueryProgress, collect_counts
+from headrace.spark.progress import Counts, QueryProgress
 from headrace.spark.query import (
     QueryHome,
     RunningQuery,
@@ -192,8 +192,8 @@ class Engine:
                     f"{document.name}.{plan.name}.{run}", self.settings.bootstrap, str(staging), None, outputs
                 )
                 write_once(spec, compiled.frame)
-        rows, bad = collect_counts((o._name or "", o.get) for o in compilation.observations)
-        return BatchResult(rows, bad, time.monotonic() - began_s)
+        counts = Counts.of((o._name or "", o.get) for o in compilation.observations)
+        return BatchResult(counts.nodes, counts.bad, time.monotonic() - began_s)
 
     @property
     def _jobs_directory(self) -> Path:

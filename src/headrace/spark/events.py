@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-EventKind = Literal["started", "stopped", "state_changed", "error", "progress", "end_of_stream"]
+EventKind = Literal["started", "stopped", "state_changed", "error", "progress", "end_of_stream", "draft_changed"]
 
 HISTORY_EVENTS_MAX = 1_000
 SUBSCRIBER_EVENTS_MAX = 1_000

@@ -47,6 +47,12 @@ class QueryPlan:
         return self.chain[-1]
 
     @property
+    def members(self) -> tuple[str, ...]:
+        """Ids of all nodes that this query runs, sinks included."""
+        steps = [node.id for branch in self.branches for node in (*(step for step, _ in branch.steps), branch.sink)]
+        return tuple(dict.fromkeys([*(node.id for node in self.chain), *steps]))
+
+    @property
     def chained(self) -> bool:
         """More happens than row steps: what Spark keeps for it belongs to this very chain."""
         return len(self.chain) > 1

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from headrace.graph.document import Document
-from headrace.spark.compile import BAD_ROWS, NODE_ROWS
+from headrace.spark.compile import BAD_ROWS, NODE_ROWS, SKIPPED_ROWS
 from headrace.spark.plan import QueryPlan
 from headrace.spark.status import NodeCount, QueryStatus
 
@@ -69,7 +69,13 @@ class QueryProgress:
             for node, rows in self.rows.items()
         ]
         return QueryStatus(
-            self.plan.name, self.batch, self.batch_ms, self.rows_per_second, dict(self.lag), tuple(counts)
+            self.plan.name,
+            self.batch,
+            self.batch_ms,
+            self.rows_per_second,
+            dict(self.lag),
+            tuple(counts),
+            self.plan.members,
         )
 
     def _partition(self, partition: str) -> str:
@@ -81,18 +87,32 @@ class QueryProgress:
         return parse_offsets(getattr(report.sources[0], name))
 
     def _node_rows(self, report: StreamingQueryProgress) -> tuple[dict[str, int], int]:
-        nodes, bad = collect_counts((name, row.asDict()) for name, row in report.observedMetrics.items())
-        bad_here = bad.get(self.plan.source.id, 0)
-        nodes[self.plan.source.id] = sum(source.numInputRows for source in report.sources) - bad_here
-        return nodes, bad_here
+        counts = Counts.of((name, row.asDict()) for name, row in report.observedMetrics.items())
+        source = self.plan.source.id
+        bad = counts.bad.get(source, 0)
+        handed_on = sum(source.numInputRows for source in report.sources)
+        return {**counts.nodes, source: handed_on - bad + counts.skipped.get(source, 0)}, bad
 
 
-def collect_counts(observed: Iterable[tuple[str, Mapping[str, Any]]]) -> tuple[dict[str, int], dict[str, int]]:
-    """(rows by node, bad rows by source) of what was observed under our names."""
-    counts = {key: rows for name, row in observed if name.startswith(NODE_ROWS) for key, rows in row.items()}
-    prefix = f"{BAD_ROWS}:"
-    nodes = {key: rows for key, rows in counts.items() if not key.startswith(prefix)}
-    return nodes, {key.removeprefix(prefix): rows for key, rows in counts.items() if key.startswith(prefix)}
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """What was observed under our names: rows by node; bad rows, and rows left out, by source."""
+
+    nodes: dict[str, int] = field(default_factory=dict)
+    bad: dict[str, int] = field(default_factory=dict)
+    skipped: dict[str, int] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, observed: Iterable[tuple[str, Mapping[str, Any]]]) -> Counts:
+        counts = cls()
+        kinds = {BAD_ROWS: counts.bad, SKIPPED_ROWS: counts.skipped}
+        for key, rows in (item for name, row in observed if name.startswith(NODE_ROWS) for item in row.items()):
+            kind, _, source = key.partition(":")
+            if kind in kinds:
+                kinds[kind][source] = rows
+            else:
+                counts.nodes[key] = rows
+        return counts
 
 
 def parse_offsets(text: str | None) -> dict[str, int]:

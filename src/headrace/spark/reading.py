@@ -15,7 +15,8 @@ from pyspark.sql.types import StructType
 from headrace.errors import InvalidInput
 from headrace.log import Records
 from headrace.spark.formats import Bad, Decoded, Decoder, decoder
-from headrace.spark.specs import BAD_COLUMN, SYSTEM_COLUMNS, SourceSpec
+from headrace.spark.prefilter import admitted
+from headrace.spark.specs import ASIDE_COLUMNS, BAD_COLUMN, SKIPPED_COLUMN, SYSTEM_COLUMNS, SourceSpec
 from headrace.spark.topics import open_topic
 
 
@@ -24,16 +25,24 @@ def read_range(spec: SourceSpec, schema: StructType, partition: int, start: int,
     if start >= end:
         return
     columns = to_arrow_schema(schema, timezone="UTC")
-    hidden = {*SYSTEM_COLUMNS, BAD_COLUMN}
+    hidden = {*SYSTEM_COLUMNS, *ASIDE_COLUMNS}
     decode: Decoder = decoder(spec.format, pa.schema([field for field in columns if field.name not in hidden]))
+    skipped = 0
     for records in open_topic(spec.location).read(partition, start, end):
         decoded = decode(records.values)
         if decoded.bad and spec.fail_on_bad:
             raise _bad_record(spec, partition, records, decoded.bad[0])
-        if decoded.rows.num_rows:
-            yield _good_rows(columns, decoded, records, partition)
+        rows = _good_rows(columns, decoded, records, partition)
+        if spec.prefilter is not None:
+            rows = admitted(rows, spec.prefilter)
+            skipped += decoded.rows.num_rows - rows.num_rows
+        if rows.num_rows:
+            yield rows
         if decoded.bad:
-            yield _bad_rows(columns, spec, decoded.bad, records, partition)
+            letters = [_dead_letter(spec, partition, records, record) for record in decoded.bad]
+            yield _aside(columns, BAD_COLUMN, letters)
+    if skipped:
+        yield _aside(columns, SKIPPED_COLUMN, [skipped - 1])
 
 
 def _good_rows(columns: pa.Schema, decoded: Decoded, records: Records, partition: int) -> pa.RecordBatch:
@@ -48,7 +57,7 @@ def _good_rows(columns: pa.Schema, decoded: Decoded, records: Records, partition
 
 def _system_column(field: pa.Field[Any], decoded: Decoded, records: Records, partition: int) -> pa.Array[Any]:
     count = decoded.rows.num_rows
-    if field.name == BAD_COLUMN:
+    if field.name in ASIDE_COLUMNS:
         nulls: pa.Array[Any] = pa.nulls(count, field.type)
         return nulls
     if field.name == "_partition":
@@ -65,11 +74,11 @@ def _record_column(field: pa.Field[Any], records: Records) -> pa.Array[Any]:
     return records.keys
 
 
-def _bad_rows(
-    columns: pa.Schema, spec: SourceSpec, bad: Sequence[Bad], records: Records, partition: int
-) -> pa.RecordBatch:
-    letters = pa.array([_dead_letter(spec, partition, records, record) for record in bad], pa.string())
-    arrays = [letters if field.name == BAD_COLUMN else pa.nulls(len(bad), field.type) for field in columns]
+def _aside(columns: pa.Schema, name: str, values: Sequence[object]) -> pa.RecordBatch:
+    """Rows that hold nothing but this."""
+    arrays = [
+        pa.array(values, field.type) if field.name == name else pa.nulls(len(values), field.type) for field in columns
+    ]
     return pa.record_batch(arrays, schema=columns)
 
 

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict, dataclass, field
-from typing import Literal
+from typing import Any, Literal
 
 # The one option that our data source reads.
 OPTION = "spec"
 
 # Rows that could not be read travel in this column, as the text of their dead letter.
 BAD_COLUMN = "_bad"
+# A row that stands for rows which the source left out: for itself, and for as many more as this column says.
+SKIPPED_COLUMN = "_skipped"
+# What travels beside the rows: in a row of data all of these are null.
+ASIDE_COLUMNS = {BAD_COLUMN: "STRING", SKIPPED_COLUMN: "BIGINT"}
 SYSTEM_COLUMNS = {"_timestamp": "TIMESTAMP", "_key": "BINARY", "_partition": "INT", "_offset": "BIGINT"}
 
 # Topic partition → offset, as Spark keeps it in its checkpoint; JSON knows only text keys.
@@ -28,7 +32,10 @@ class TopicLocation:
 
 @dataclass(frozen=True, slots=True)
 class SourceSpec:
-    """One topic to read. `end` is set for a batch run: read [start, end) and no more."""
+    """One topic to read. `end` is set for a batch run: read [start, end) and no more.
+
+    Rows that `prefilter` rules out are not handed on, only counted (see `spark.prefilter`).
+    """
 
     node: str
     location: TopicLocation
@@ -37,6 +44,7 @@ class SourceSpec:
     max_rows_per_batch: int
     fail_on_bad: bool
     end: Offsets | None = None
+    prefilter: list[Any] | None = None
 
     def to_json(self) -> str:
         return json.dumps(asdict(self))

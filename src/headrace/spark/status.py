@@ -21,7 +21,10 @@ class NodeCount:
 
 @dataclass(frozen=True, slots=True)
 class QueryStatus:
-    """`lag` is by topic partition: records that are committed in the log and not yet in the output."""
+    """`lag` is by topic partition: records that are committed in the log and not yet in the output.
+
+    `members` are the nodes whose rows pass through this query; a source may be in several.
+    """
 
     name: str
     batch: int
@@ -29,6 +32,7 @@ class QueryStatus:
     rows_per_second: float
     lag: dict[str, int]
     nodes: tuple[NodeCount, ...]
+    members: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

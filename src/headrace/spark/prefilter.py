@@ -1,0 +1,54 @@
+"""Rows that no branch can want are left out where they are read, so that they never cross into the JVM.
+
+A prefilter is plain data: `[operator, column, literal]`, joined by `["and", …]` and `["or", …]`. It lets through every
+row for which the condition may hold: Spark looks at those again, with its own rules.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import reduce
+from typing import Any, Final, TypeAlias
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+Prefilter: TypeAlias = list[Any]
+
+_COMPARISONS: Final[dict[str, Callable[..., pa.Array[Any]]]] = {
+    "<": pc.less,
+    "<=": pc.less_equal,
+    "=": pc.equal,
+    "!=": pc.not_equal,
+    ">": pc.greater,
+    ">=": pc.greater_equal,
+}
+_JOINTS: Final[dict[str, tuple[Callable[..., pa.Array[Any]], bool]]] = {
+    "and": (pc.and_kleene, True),
+    "or": (pc.or_kleene, False),
+}
+
+
+def admitted(rows: pa.RecordBatch, wanted: Prefilter) -> pa.RecordBatch:
+    """The rows for which the condition may hold, in order."""
+    return rows.filter(_mask(rows, wanted))
+
+
+def _mask(rows: pa.RecordBatch, wanted: Prefilter) -> pa.Array[Any]:
+    """True, false or null for each row; a filter takes null for false, as SQL does."""
+    kind, *parts = wanted
+    if kind in _JOINTS:
+        join, of_nothing = _JOINTS[kind]
+        masks = [_mask(rows, part) for part in parts]
+        return reduce(join, masks) if masks else pa.repeat(pa.scalar(of_nothing), rows.num_rows)
+    column = rows.column(parts[0])
+    if kind == "is null":
+        return column.is_null()
+    if kind == "is not null":
+        return column.is_valid()
+    if kind == "in":
+        return pc.is_in(column, pa.array(parts[1], column.type))
+    holds = _COMPARISONS[kind](column, pa.scalar(parts[1], column.type))
+    # To Spark NaN is greater than every number, to Arrow it is not.
+    is_greater = kind in (">", ">=") and pa.types.is_floating(column.type)
+    return pc.or_kleene(holds, pc.is_nan(column)) if is_greater else holds
