@@ -21,7 +21,7 @@ from headrace.wire.coordinators.group import GroupLimits
 from headrace.wire.coordinators.groups import Groups, GroupsLimits
 from headrace.wire.housekeeping import Housekeeping
 from headrace.wire.offset_service import OFFSETS_TOPIC, OffsetService
-from headrace.wire.services import Services
+from headrace.wire.services import Endpoint, Services
 from headrace.wire.state_topic import StateTopic
 from headrace.wire.ticker import Ticker
 from headrace.wire.transaction_service import TRANSACTIONS_TOPIC, TransactionService
@@ -50,7 +50,7 @@ class Broker:
     @property
     def port(self) -> int:
         """The port it listens on; known once started."""
-        return self._services.port
+        return self._endpoint.port
 
     async def start(self) -> None:
         """Ready to serve when it returns. Raises Conflict (port or directory in use, newer format), CorruptData."""
@@ -81,6 +81,7 @@ class Broker:
         self._ticker = Ticker(self._tick, self._idle)
         loop = asyncio.get_running_loop()
         server = await self._listen(loop)
+        self._endpoint = Endpoint(self.config.host, server.sockets[0].getsockname()[1])
         self._services = Services(
             config=self.config,
             store=self._store,
@@ -91,8 +92,6 @@ class Broker:
             transactions=self._transactions,
             clock=self._clock,
             monotonic_ms=_monotonic_ms,
-            host=self.config.host,
-            port=server.sockets[0].getsockname()[1],
             # Made with the data directory and kept as long: the id of a topic that is always there.
             cluster_id=base64.urlsafe_b64encode(transactions_topic.topic_id.bytes).decode().rstrip("="),
             wake_ticker=self._ticker.wake,
@@ -155,7 +154,7 @@ class Broker:
     # -- connections --------------------------------------------------------------------------------------------
 
     def _connect(self) -> Connection:
-        return Connection(self._services, self._admit, self._connections.discard)
+        return Connection(self._services, self._endpoint, self._admit, self._connections.discard)
 
     def _admit(self, connection: Connection) -> bool:
         if len(self._connections) >= self.config.connections_max:

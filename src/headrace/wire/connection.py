@@ -16,7 +16,8 @@ from headrace.wire.frames import FrameReceiver, Part, RequestHeader, read_header
 from headrace.wire.handlers.table import ROUTES, Route, unsupported_api_versions
 from headrace.wire.packing import Malformed, Reader
 from headrace.wire.protocol import API_VERSIONS, API_VERSIONS_KEY, PRODUCE
-from headrace.wire.services import Call, Services
+from headrace.wire.security.access import Access
+from headrace.wire.services import Call, Endpoint, Services
 
 _log = structlog.get_logger("headrace.wire")
 
@@ -46,10 +47,16 @@ class Connection(asyncio.BufferedProtocol):
     """
 
     def __init__(
-        self, services: Services, admit: Callable[[Connection], bool], gone: Callable[[Connection], None]
+        self,
+        services: Services,
+        endpoint: Endpoint,
+        admit: Callable[[Connection], bool],
+        gone: Callable[[Connection], None],
     ) -> None:
         """`admit` is asked once, when connected; `gone` is told when the connection is closed."""
         self._services = services
+        self._endpoint = endpoint
+        self._access = Access()
         self._config: BrokerConfig = services.config
         self._admit = admit
         self._gone = gone
@@ -179,7 +186,7 @@ class Connection(asyncio.BufferedProtocol):
             return unsupported_api_versions()
         received.reader.skip_tagged_fields(api.flexible_request(header.version))
         request = api.codec.decode_request(header.version, received.reader)
-        call = Call(header.version, header.client_id or "", self._client_host)
+        call = Call(header.version, header.client_id or "", self._client_host, self._access, self._endpoint)
         return received.route.handle(self._services, call, request)
 
     def _answer_finished(self, _: asyncio.Task[Any]) -> None:

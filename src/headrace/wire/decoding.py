@@ -18,13 +18,11 @@ from headrace.wire.schema import entry_type, is_array, our_names, tag_of
 
 Read = Callable[[Reader], Any]
 
-_UUID_BYTES: Final = 16
-_NO_UUID: Final = bytes(_UUID_BYTES)
-
 
 def _uuid(reader: Reader) -> UUID | None:
-    raw = bytes(reader.take(_UUID_BYTES))
-    return None if raw == _NO_UUID else UUID(bytes=raw)
+    """The id of all zeros says that there is none."""
+    read = reader.uuid()
+    return read if read.int else None
 
 
 _FIXED: Final[dict[str, Read]] = {
@@ -34,6 +32,8 @@ _FIXED: Final[dict[str, Read]] = {
     "int64": Reader.int64,
     "timedelta_i32": Reader.int32,
     "timedelta_i64": Reader.int64,
+    "datetime_i64": Reader.int64,
+    "float64": Reader.float64,
     "bool": lambda reader: reader.int8() != 0,
     "error_code": lambda reader: ErrorCode(reader.int16()),
     "uuid": _uuid,
@@ -84,7 +84,9 @@ def _field_reader(field: dataclasses.Field[Any], flexible: bool, hint: Any) -> R
     if entries is not None:
         ours = entry_type(hint) if hint is not None else None
         read_entry = message_reader(_Dropped if ours is None else ours, entries)
-        return _array_reader(read_entry, flexible, nullable)
+        if is_array(field.type):
+            return _array_reader(read_entry, flexible, nullable)
+        return _nullable_reader(read_entry) if nullable else read_entry
     kafka_type = str(field.metadata["kafka_type"])
     if is_array(field.type):
         return _array_reader(_primitive_reader(kafka_type, flexible, nullable=False), flexible, nullable)
@@ -111,6 +113,11 @@ def _array_reader(read_entry: Read, flexible: bool, nullable: bool) -> Read:
         return tuple([read_entry(reader) for _ in range(length)])
 
     return read
+
+
+def _nullable_reader(read_entry: Read) -> Read:
+    """A structure that may be absent comes after one byte that says so."""
+    return lambda reader: None if reader.int8() < 0 else read_entry(reader)
 
 
 def _bytes(reader: Reader, flexible: bool, nullable: bool) -> bytes | None:

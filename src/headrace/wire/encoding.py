@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable
-from typing import Any, Final, get_type_hints
+from types import NoneType
+from typing import Any, Final, get_args, get_type_hints
 from uuid import UUID
 
 from headrace.wire.packing import Writer
@@ -21,6 +22,8 @@ _FIXED: Final[dict[str, Write]] = {
     "int64": Writer.int64,
     "timedelta_i32": Writer.int32,
     "timedelta_i64": Writer.int64,
+    "datetime_i64": Writer.int64,
+    "float64": Writer.float64,
     "bool": lambda writer, value: writer.int8(1 if value else 0),
     "error_code": Writer.int16,
     "uuid": lambda writer, value: writer.raw((value or _NO_UUID).bytes),
@@ -33,19 +36,36 @@ def message_writer(ours: Any, theirs: Any) -> Write:
     names = our_names(ours, theirs)
     hints = get_type_hints(ours)
     plan: list[tuple[str | None, Any, Write]] = []
+    tagged: dict[int, tuple[str, Write]] = {}
     for field in dataclasses.fields(theirs):
-        if tag_of(field) is not None:
-            continue  # optional, and no message of ours has one
         name = names.get(field.name)
+        tag = tag_of(field)
+        if tag is not None:
+            if name is not None:
+                tagged[tag] = (name, _field_writer(field, flexible, hints[name]))
+            continue
         constant = _constant(ours, field) if name is None else None
         plan.append((name, constant, _field_writer(field, flexible, None if name is None else hints[name])))
 
     def write(writer: Writer, message: Any) -> None:
         for name, constant, write_field in plan:
             write_field(writer, constant if name is None else getattr(message, name))
-        writer.no_tagged_fields(flexible)
+        if flexible:
+            _write_tagged(writer, tagged, message)
 
     return write
+
+
+def _write_tagged(writer: Writer, tagged: dict[int, tuple[str, Write]], message: Any) -> None:
+    """Optional fields, those left out that are empty."""
+    present = {tag: entry for tag, entry in sorted(tagged.items()) if getattr(message, entry[0])}
+    writer.unsigned_varint(len(present))
+    for tag, (name, write_field) in present.items():
+        content = Writer()
+        write_field(content, getattr(message, name))
+        writer.unsigned_varint(tag)
+        writer.unsigned_varint(len(content))
+        writer.raw(content.getvalue())
 
 
 def _constant(ours: Any, field: dataclasses.Field[Any]) -> Any:
@@ -62,7 +82,10 @@ def _field_writer(field: dataclasses.Field[Any], flexible: bool, hint: Any) -> W
     entries = entry_type(field.type)
     if entries is not None:
         ours = entry_type(hint)
-        return _array_writer(_no_entry if ours is None else message_writer(ours, entries), flexible)
+        write_entry = _no_entry if ours is None else message_writer(ours, entries)
+        if is_array(field.type):
+            return _array_writer(write_entry, flexible)
+        return _nullable_writer(write_entry) if NoneType in get_args(field.type) else write_entry
     write_one = _primitive_writer(str(field.metadata["kafka_type"]), flexible)
     return _array_writer(write_one, flexible) if is_array(field.type) else write_one
 
@@ -79,6 +102,17 @@ def _array_writer(write_entry: Write, flexible: bool) -> Write:
     def write(writer: Writer, values: tuple[Any, ...] | None) -> None:
         writer.array_length(-1 if values is None else len(values), flexible)
         for value in values or ():
+            write_entry(writer, value)
+
+    return write
+
+
+def _nullable_writer(write_entry: Write) -> Write:
+    """A structure that may be absent comes after one byte that says so."""
+
+    def write(writer: Writer, value: Any) -> None:
+        writer.int8(-1 if value is None else 1)
+        if value is not None:
             write_entry(writer, value)
 
     return write

@@ -41,13 +41,13 @@ class OffsetService:
             self.committed.put(key, committed)
 
     async def forget_group(self, group_id: str) -> None:
-        await self._forget(OffsetKey(group_id, *partition) for partition in self.committed.of_group(group_id))
+        await self.forget(OffsetKey(group_id, *partition) for partition in self.committed.of_group(group_id))
 
     async def forget_topic(self, topic: str) -> None:
         """Called when a topic is deleted: a new one of the same name starts without committed offsets."""
-        await self._forget(self.committed.keys_of_topic(topic))
+        await self.forget(self.committed.keys_of_topic(topic))
 
-    async def _forget(self, keys: Iterable[OffsetKey]) -> None:
+    async def forget(self, keys: Iterable[OffsetKey]) -> None:
         gone = tuple(keys)
         if not gone:
             return

@@ -8,11 +8,15 @@ from __future__ import annotations
 
 import struct
 from typing import Final
+from uuid import UUID
 
 INT8: Final = struct.Struct(">b")
 INT16: Final = struct.Struct(">h")
 INT32: Final = struct.Struct(">i")
 INT64: Final = struct.Struct(">q")
+FLOAT64: Final = struct.Struct(">d")
+
+UUID_BYTES: Final = 16
 
 # A varint of the protocol has at most five bytes of seven bits.
 VARINT_SHIFT_MAX: Final = 28
@@ -55,6 +59,12 @@ class Reader:
 
     def int64(self) -> int:
         return self._number(INT64)
+
+    def float64(self) -> float:
+        return float(FLOAT64.unpack(self.take(FLOAT64.size))[0])
+
+    def uuid(self) -> UUID:
+        return UUID(bytes=bytes(self.take(UUID_BYTES)))
 
     def unsigned_varint(self) -> int:
         value = 0
@@ -151,6 +161,9 @@ class Writer:
 
     def int64(self, value: int) -> None:
         self._buffer += INT64.pack(value)
+
+    def float64(self, value: float) -> None:
+        self._buffer += FLOAT64.pack(value)
 
     def unsigned_varint(self, value: int) -> None:
         while value > 0x7F:

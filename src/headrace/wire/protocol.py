@@ -8,7 +8,17 @@ from typing import Final, Generic, Protocol, TypeVar
 
 from headrace.wire import codec
 from headrace.wire.frames import Part
-from headrace.wire.messages import cluster, fetch, groups, offsets, produce, topics, transactions
+from headrace.wire.messages import (
+    cluster,
+    configs,
+    fetch,
+    groups,
+    offsets,
+    partitions,
+    produce,
+    topics,
+    transactions,
+)
 from headrace.wire.packing import Reader
 
 Request = TypeVar("Request")
@@ -37,6 +47,8 @@ class Api(Generic[Request, Response]):
     version_max: int
     flexible_since: int
     codec: Codec[Request, Response]
+    # Our own client names topics and uses the older transaction protocol: it stays below versions that do otherwise.
+    client_version_max: int | None = None
 
     def speaks(self, version: int) -> bool:
         return self.version_min <= version <= self.version_max
@@ -77,16 +89,20 @@ def _api(  # noqa: PLR0917 - one line per API reads as a table
     flexible_since: int,
     request: type[Request],
     response: type[Response],
+    *,
+    client_version_max: int | None = None,
 ) -> Api[Request, Response]:
-    return Api(key, schema, *versions, flexible_since, SchemaCodec(schema, request, response))
+    return Api(key, schema, *versions, flexible_since, SchemaCodec(schema, request, response), client_version_max)
 
 
 API_VERSIONS_KEY: Final = 18
 
 PRODUCE: Final[Api[produce.ProduceRequest, produce.ProduceResponse]] = Api(
-    0, "produce", 0, 12, produce.FLEXIBLE_SINCE, produce
+    0, "produce", 0, 13, produce.FLEXIBLE_SINCE, produce, client_version_max=11
 )
-FETCH: Final[Api[fetch.FetchRequest, fetch.FetchResponse]] = Api(1, "fetch", 4, 12, fetch.FLEXIBLE_SINCE, fetch)
+FETCH: Final[Api[fetch.FetchRequest, fetch.FetchResponse]] = Api(
+    1, "fetch", 4, 17, fetch.FLEXIBLE_SINCE, fetch, client_version_max=12
+)
 
 LIST_OFFSETS: Final = _api(2, "list_offsets", (1, 10), 6, offsets.ListOffsetsRequest, offsets.ListOffsetsResponse)
 METADATA: Final = _api(3, "metadata", (0, 13), 9, cluster.MetadataRequest, cluster.MetadataResponse)
@@ -126,12 +142,56 @@ ADD_PARTITIONS_TO_TXN: Final = _api(
 ADD_OFFSETS_TO_TXN: Final = _api(
     25, "add_offsets_to_txn", (0, 4), 3, transactions.AddOffsetsToTxnRequest, transactions.AddOffsetsToTxnResponse
 )
-END_TXN: Final = _api(26, "end_txn", (0, 4), 3, transactions.EndTxnRequest, transactions.EndTxnResponse)
+END_TXN: Final = _api(
+    26, "end_txn", (0, 5), 3, transactions.EndTxnRequest, transactions.EndTxnResponse, client_version_max=4
+)
 TXN_OFFSET_COMMIT: Final = _api(
-    28, "txn_offset_commit", (0, 4), 3, transactions.TxnOffsetCommitRequest, transactions.TxnOffsetCommitResponse
+    28,
+    "txn_offset_commit",
+    (0, 5),
+    3,
+    transactions.TxnOffsetCommitRequest,
+    transactions.TxnOffsetCommitResponse,
+    client_version_max=4,
 )
 DESCRIBE_CONFIGS: Final = _api(
-    32, "describe_configs", (1, 4), 4, topics.DescribeConfigsRequest, topics.DescribeConfigsResponse
+    32, "describe_configs", (1, 4), 4, configs.DescribeConfigsRequest, configs.DescribeConfigsResponse
+)
+ALTER_CONFIGS: Final = _api(33, "alter_configs", (0, 2), 2, configs.AlterConfigsRequest, configs.AlterConfigsResponse)
+DESCRIBE_LOG_DIRS: Final = _api(
+    35, "describe_log_dirs", (1, 4), 2, partitions.DescribeLogDirsRequest, partitions.DescribeLogDirsResponse
+)
+CREATE_PARTITIONS: Final = _api(
+    37, "create_partitions", (0, 3), 2, partitions.CreatePartitionsRequest, partitions.CreatePartitionsResponse
+)
+ELECT_LEADERS: Final = _api(
+    43, "elect_leaders", (0, 2), 2, partitions.ElectLeadersRequest, partitions.ElectLeadersResponse
+)
+INCREMENTAL_ALTER_CONFIGS: Final = _api(
+    44, "incremental_alter_configs", (0, 1), 1, configs.AlterConfigsRequest, configs.AlterConfigsResponse
+)
+LIST_PARTITION_REASSIGNMENTS: Final = _api(
+    46,
+    "list_partition_reassignments",
+    (0, 0),
+    0,
+    partitions.ListPartitionReassignmentsRequest,
+    partitions.ListPartitionReassignmentsResponse,
+)
+OFFSET_DELETE: Final = _api(47, "offset_delete", (0, 0), 1, offsets.OffsetDeleteRequest, offsets.OffsetDeleteResponse)
+DESCRIBE_PRODUCERS: Final = _api(
+    61, "describe_producers", (0, 0), 0, partitions.DescribeProducersRequest, partitions.DescribeProducersResponse
+)
+DESCRIBE_TRANSACTIONS: Final = _api(
+    65,
+    "describe_transactions",
+    (0, 0),
+    0,
+    transactions.DescribeTransactionsRequest,
+    transactions.DescribeTransactionsResponse,
+)
+LIST_TRANSACTIONS: Final = _api(
+    66, "list_transactions", (0, 1), 0, transactions.ListTransactionsRequest, transactions.ListTransactionsResponse
 )
 DELETE_GROUPS: Final = _api(42, "delete_groups", (0, 2), 2, groups.DeleteGroupsRequest, groups.DeleteGroupsResponse)
 DESCRIBE_CLUSTER: Final = _api(

@@ -116,6 +116,25 @@ class TransactionService:
             current = self.transactions.held_by(transactional_id, producer_id, producer_epoch)
             await self._write_if_changed(current, current.with_partitions(partitions, self._clock()))
 
+    def begin_write(self, producer_id: int, producer_epoch: int, partition: TopicPartition) -> None:
+        """Called before a batch of the newer protocol is appended: its partition is part of the transaction afterwards.
+
+        Durable with the next sync, which the batch itself waits for. Should only the batch last, recovery aborts it as
+        an orphan; nobody was told otherwise. Raises a Refusal.
+        """
+        current = self.transactions.of_producer(producer_id)
+        if current is None:
+            raise Refusal(ErrorCode.INVALID_PRODUCER_ID_MAPPING)
+        if producer_epoch != current.producer_epoch:
+            raise Refusal(ErrorCode.INVALID_PRODUCER_EPOCH, f"the current epoch is {current.producer_epoch}")
+        if current.ongoing and partition in current.partitions:
+            return
+        if self._lock(current.transactional_id).locked():
+            raise Refusal(ErrorCode.CONCURRENT_TRANSACTIONS, "another request of this transaction is under way")
+        changed = current.with_partitions([partition], self._clock())
+        self._topic.append([_record(changed)])
+        self.transactions.put(changed)
+
     async def add_group(self, transactional_id: str, producer_id: int, producer_epoch: int, group_id: str) -> None:
         async with self._lock(transactional_id):
             current = self.transactions.held_by(transactional_id, producer_id, producer_epoch)
@@ -127,20 +146,32 @@ class TransactionService:
         producer_id: int,
         producer_epoch: int,
         offsets: Mapping[OffsetKey, CommittedOffset],
+        *,
+        adding_group: str | None = None,
     ) -> None:
+        """`adding_group`: the newer protocol adds the group to the transaction with its first offsets."""
         async with self._lock(transactional_id):
             current = self.transactions.held_by(transactional_id, producer_id, producer_epoch)
+            if adding_group is not None:
+                current = current.with_group(adding_group, self._clock())
             await self._write(current.with_offsets(offsets, self._clock()))
 
-    async def end(self, transactional_id: str, producer_id: int, producer_epoch: int, *, commit: bool) -> None:
+    async def end(
+        self, transactional_id: str, producer_id: int, producer_epoch: int, *, commit: bool, bump: bool = False
+    ) -> Transaction:
+        """What the transactional id is afterwards; with `bump` under the epoch of its next transaction."""
         async with self._lock(transactional_id):
-            current = self.transactions.held_by(transactional_id, producer_id, producer_epoch)
-            decided = current.ending(commit, self._clock())
+            current = self.transactions.get(transactional_id)
+            if current is not None and bump and current.ended_before(producer_id, producer_epoch, commit):
+                decided: Transaction | None = current if current.prepared else None
+            else:
+                current = self.transactions.held_by(transactional_id, producer_id, producer_epoch)
+                decided = current.ending(commit, self._clock(), bump=bump)
             if decided is None:
-                return
+                return current
             if decided is not current:
                 await self._write(decided)
-            await self._complete(decided)
+            return await self._complete(decided)
 
     # -- time ---------------------------------------------------------------------------------------------------
 
@@ -190,7 +221,7 @@ class TransactionService:
         self.transactions.put(transaction)
         return transaction
 
-    async def _complete(self, transaction: Transaction) -> None:
+    async def _complete(self, transaction: Transaction) -> Transaction:
         """Write the markers of a decided transaction, make them durable, and only then say that it is complete.
 
         Raises a Refusal when the disk failed: the transaction stays decided, and is completed by the next attempt.
@@ -202,9 +233,12 @@ class TransactionService:
         if any(partition.high_watermark < end for partition, end in ends):
             raise Refusal(ErrorCode.COORDINATOR_NOT_AVAILABLE, "the disk refused a transaction marker")
         completed = transaction.completed(self._clock())
+        if completed.bumped and completed.epochs_exhausted:
+            completed = completed.with_producer(await self._producer_ids.take())
         # Not waited for: without this record the markers are merely written again.
         self._topic.append([_record(completed)])
         self.transactions.put(completed)
+        return completed
 
     def _mark(self, partition: Partition, transaction: Transaction) -> tuple[Partition, int]:
         try:

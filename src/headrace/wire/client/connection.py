@@ -55,7 +55,7 @@ class BrokerConnection:
     def version_of(self, api: Api[Request, Response]) -> int:
         """The newest version that both sides speak. Raises InvalidConfig when there is none."""
         least, most = self._ranges.get(api.key, (0, -1))
-        version = min(most, api.version_max)
+        version = min(most, api.version_max if api.client_version_max is None else api.client_version_max)
         if version < max(least, api.version_min):
             host, port = self.address
             raise InvalidConfig(

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from headrace.wire.codes import ErrorCode, Refusal
 from headrace.wire.coordinators.group import Group, GroupLimits, GroupState
 from headrace.wire.coordinators.member import ClientIdentity, JoinReply
+from headrace.wire.coordinators.subscription import subscribed_topics
 from headrace.wire.messages.groups import DescribedGroup, DescribedMember, JoinGroupRequest, ListedGroup
 
 
@@ -106,6 +107,11 @@ class Groups:
 
     def has_members(self, group_id: str) -> bool:
         return group_id in self._groups and bool(self._groups[group_id].members)
+
+    def is_subscribed(self, group_id: str, topic: str) -> bool:
+        """Whether a member wants to read the topic, as far as its protocol lets the broker see."""
+        group = self._groups.get(group_id)
+        return group is not None and any(topic in subscribed_topics(member) for member in group.members.values())
 
     def listed(self) -> tuple[ListedGroup, ...]:
         return tuple(

@@ -31,6 +31,7 @@ def pack(transaction: Transaction) -> bytes:
         "started_at_ms": transaction.started_at_ms,
         "partitions": sorted(transaction.partitions),
         "groups": sorted(transaction.groups),
+        "bumped": transaction.bumped,
         "offsets": [
             [*key, value.offset, value.leader_epoch, value.metadata, value.committed_at_ms]
             for key, value in transaction.offsets.items()
@@ -51,6 +52,7 @@ def unpack(transactional_id: str, raw: bytes) -> Transaction:
         started_at_ms=fields["started_at_ms"],
         partitions=frozenset((topic, index) for topic, index in fields["partitions"]),
         groups=frozenset(fields["groups"]),
+        bumped=fields.get("bumped", False),
         offsets={OffsetKey(*entry[:3]): CommittedOffset(*entry[3:]) for entry in fields["offsets"]},
     )
 

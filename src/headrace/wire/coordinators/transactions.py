@@ -4,6 +4,9 @@
                       └──end, fenced, timed out──▶ PrepareAbort ──────▶ CompleteAbort  ──add──▶ Ongoing …
 
 Once a Prepare state is durable the outcome is decided: after a crash its markers are written again.
+
+Clients of the newer transaction protocol (version 2) end a transaction with a higher epoch than they wrote under: what
+comes late from an ended transaction is then refused by every partition.
 """
 
 from __future__ import annotations
@@ -51,6 +54,8 @@ class Transaction:
     partitions: frozenset[TopicPartition] = frozenset()
     groups: frozenset[str] = frozenset()
     offsets: Mapping[OffsetKey, CommittedOffset] = field(default_factory=dict)
+    # The last transaction was ended under a higher epoch than it was written under.
+    bumped: bool = False
 
     @property
     def ongoing(self) -> bool:
@@ -107,21 +112,36 @@ class Transaction:
             return replace(self, updated_at_ms=now_ms)
         return replace(self._cleared(TransactionState.ONGOING, now_ms), started_at_ms=now_ms)
 
-    def ending(self, commit: bool, now_ms: int) -> Transaction | None:
-        """The decided transaction, or None when it was ended in the same way before. Raises a Refusal otherwise."""
+    def ending(self, commit: bool, now_ms: int, *, bump: bool = False) -> Transaction | None:
+        """The decided transaction, or None when it was ended in the same way before. Raises a Refusal otherwise.
+
+        `bump`: it ends under the next epoch, and an abort may end a transaction that wrote nothing.
+        """
         wanted = TransactionState.PREPARE_COMMIT if commit else TransactionState.PREPARE_ABORT
-        if self.ongoing:
-            return replace(self, state=wanted, updated_at_ms=now_ms)
+        if self.ongoing or (bump and not commit and not self.prepared):
+            epoch = self.producer_epoch + 1 if bump else self.producer_epoch
+            return replace(self, state=wanted, producer_epoch=epoch, bumped=bump, updated_at_ms=now_ms)
         if self.state is _PREPARED[wanted]:
             return None
         if self.state is wanted:
             return self
         raise Refusal(ErrorCode.INVALID_TXN_STATE, f"the transaction is {self.state.value}")
 
+    def ended_before(self, producer_id: int, producer_epoch: int, commit: bool) -> bool:
+        """Whether a request to end is the repetition of one that took effect under the next epoch."""
+        wanted = TransactionState.PREPARE_COMMIT if commit else TransactionState.PREPARE_ABORT
+        repeated = (producer_id, producer_epoch) == (self.producer_id, self.producer_epoch - 1)
+        return self.bumped and repeated and self.state in (wanted, _PREPARED[wanted])
+
+    def with_producer(self, producer_id: int) -> Transaction:
+        """Under a fresh producer id: epochs of the one before ran out."""
+        return replace(self, producer_id=producer_id, producer_epoch=0)
+
     def fenced(self, now_ms: int) -> Transaction:
         """Decided to abort, under a new epoch: the holder so far may do nothing more."""
         epoch = self.producer_epoch + 1
-        return replace(self, state=TransactionState.PREPARE_ABORT, producer_epoch=epoch, updated_at_ms=now_ms)
+        state = TransactionState.PREPARE_ABORT
+        return replace(self, state=state, producer_epoch=epoch, bumped=False, updated_at_ms=now_ms)
 
     def completed(self, now_ms: int) -> Transaction:
         """Called when all markers are durable."""

@@ -1,59 +1,117 @@
-"""DescribeConfigs: settings of topics and of the broker, under the names that Kafka's tools know."""
+"""DescribeConfigs, AlterConfigs, IncrementalAlterConfigs, under the names that Kafka's tools know."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from typing import Final
 
 from headrace.log import TopicConfig
-from headrace.wire.codes import ErrorCode
-from headrace.wire.messages.topics import (
+from headrace.wire.codes import ErrorCode, Refusal
+from headrace.wire.handlers.creation import as_refusals
+from headrace.wire.handlers.topic_settings import (
+    DEFAULT,
+    SET_ON_TOPIC,
+    STATIC_BROKER_SETTING,
+    broker_name,
+    default_of,
+    source_of,
+    text_of,
+    type_of,
+)
+from headrace.wire.messages.configs import (
+    AlterConfigsRequest,
+    AlterConfigsResponse,
+    AlteredConfig,
+    AlteredResource,
+    AlteredResult,
     ConfigResource,
+    ConfigSynonym,
     DescribeConfigsRequest,
     DescribeConfigsResponse,
     DescribedConfig,
     DescribedResource,
 )
-from headrace.wire.services import Call, Services
+from headrace.wire.security.resources import CLUSTER, Operation, topic
+from headrace.wire.services import INTERNAL_TOPICS, Call, Services
 
-_TOPIC_RESOURCE = 2
-_BROKER_RESOURCE = 4
-_SET_ON_TOPIC = 1
-_STATIC_BROKER_SETTING = 4
-_DEFAULT = 5
-_TYPE_STRING = 2
-_TYPE_LONG = 5
+_TOPIC: Final = 2
+_BROKER: Final = 4
+
+_SET: Final = 0
+_DELETE: Final = 1
+_APPEND: Final = 2
+_SUBTRACT: Final = 3
+_LISTS: Final = ("cleanup.policy",)
 
 
 def describe_configs(services: Services, call: Call, request: DescribeConfigsRequest) -> DescribeConfigsResponse:
-    return DescribeConfigsResponse(tuple(_described(services, resource) for resource in request.resources))
+    return DescribeConfigsResponse(tuple(_described(services, call, request, entry) for entry in request.resources))
 
 
-def _described(services: Services, resource: ConfigResource) -> DescribedResource:
+def _described(
+    services: Services, call: Call, request: DescribeConfigsRequest, resource: ConfigResource
+) -> DescribedResource:
     kind, name = resource.resource_type, resource.resource_name
-    if kind == _TOPIC_RESOURCE:
-        topic = services.store.topics.get(name)
-        if topic is None:
-            return DescribedResource(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"no topic {name!r}", kind, name)
-        entries = _topic_entries(topic.config.to_names())
-    elif kind == _BROKER_RESOURCE and name in ("", str(services.config.node_id)):
-        entries = _broker_entries(services)
-    else:
-        message = f"resource type {kind} named {name!r}; known are 2 (topic) and 4 (broker {services.config.node_id})"
-        return DescribedResource(ErrorCode.INVALID_REQUEST, message, kind, name)
+    try:
+        entries = _entries(services, call, kind, name)
+    except Refusal as refusal:
+        return DescribedResource(refusal.code, refusal.message, kind, name)
     wanted = resource.configuration_keys
-    shown = tuple(entry for entry in entries if not wanted or entry.name in wanted)
+    shown = tuple(_shown(entry, request) for entry in entries if wanted is None or not wanted or entry.name in wanted)
     return DescribedResource(ErrorCode.NONE, None, kind, name, shown)
 
 
-def _topic_entries(settings: Mapping[str, str]) -> list[DescribedConfig]:
-    defaults = TopicConfig().to_names()
-    return [
-        _entry(name, value, _DEFAULT if defaults[name] == value else _SET_ON_TOPIC, read_only=False)
-        for name, value in settings.items()
-    ]
+def _shown(entry: DescribedConfig, request: DescribeConfigsRequest) -> DescribedConfig:
+    return DescribedConfig(
+        entry.name,
+        entry.value,
+        entry.read_only,
+        entry.config_source,
+        config_type=entry.config_type,
+        synonyms=entry.synonyms if request.include_synonyms else (),
+        documentation=entry.documentation if request.include_documentation else None,
+    )
 
 
-def _broker_entries(services: Services) -> list[DescribedConfig]:
+def _entries(services: Services, call: Call, kind: int, name: str) -> list[DescribedConfig]:
+    if kind == _TOPIC:
+        call.require(Operation.DESCRIBE_CONFIGS, topic(name))
+        found = services.store.topics.get(name)
+        if found is None:
+            raise Refusal(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"no topic {name!r}")
+        return [_topic_entry(setting, value) for setting, value in sorted(found.config.to_names().items())]
+    if kind == _BROKER and name in ("", str(services.config.node_id)):
+        call.require(Operation.DESCRIBE_CONFIGS, CLUSTER)
+        return [_broker_entry(setting, value) for setting, value in sorted(_broker_settings(services).items())]
+    raise _unknown_resource(services, kind, name)
+
+
+def _unknown_resource(services: Services, kind: int, name: str) -> Refusal:
+    known = f"known are 2 (topic) and 4 (broker {services.config.node_id})"
+    return Refusal(ErrorCode.INVALID_REQUEST, f"resource type {kind} named {name!r}; {known}")
+
+
+def _topic_entry(name: str, value: str) -> DescribedConfig:
+    source, alias = source_of(name, value), broker_name(name)
+    own = () if source == DEFAULT else (ConfigSynonym(name, value, SET_ON_TOPIC),)
+    inherited = () if alias is None else (ConfigSynonym(alias, default_of(name), DEFAULT),)
+    return DescribedConfig(
+        name,
+        value,
+        config_source=source,
+        config_type=type_of(name, value),
+        synonyms=(*own, *inherited),
+        documentation=text_of(name),
+    )
+
+
+def _broker_entry(name: str, value: str) -> DescribedConfig:
+    synonyms = (ConfigSynonym(name, value, STATIC_BROKER_SETTING),)
+    kind = type_of(name, value)
+    return DescribedConfig(name, value, True, STATIC_BROKER_SETTING, config_type=kind, synonyms=synonyms)
+
+
+def _broker_settings(services: Services) -> dict[str, str]:
     config = services.config
     settings = {
         "auto.create.topics.enable": str(config.auto_create_topics).lower(),
@@ -62,15 +120,103 @@ def _broker_entries(services: Services) -> list[DescribedConfig]:
         "group.max.size": str(config.group_members_max),
         "group.max.session.timeout.ms": str(config.session_timeout_ms_max),
         "group.min.session.timeout.ms": str(config.session_timeout_ms_min),
+        "group.initial.rebalance.delay.ms": str(config.rebalance_delay_ms),
+        "log.dirs": str(services.store.directory),
         "max.connections": str(config.connections_max),
         "min.insync.replicas": "1",
+        "node.id": str(config.node_id),
         "num.partitions": str(config.default_partition_count),
+        "offset.metadata.max.bytes": str(config.offset_metadata_bytes_max),
         "socket.request.max.bytes": str(config.request_bytes_max),
         "transaction.max.timeout.ms": str(config.transaction_timeout_ms_max),
     }
-    return [_entry(name, value, _STATIC_BROKER_SETTING, read_only=True) for name, value in settings.items()]
+    defaults = TopicConfig().to_names()
+    return settings | {alias: defaults[name] for name in defaults if (alias := broker_name(name)) is not None}
 
 
-def _entry(name: str, value: str, source: int, *, read_only: bool) -> DescribedConfig:
-    kind = _TYPE_LONG if value.lstrip("-").isdigit() else _TYPE_STRING
-    return DescribedConfig(name, value, read_only, source, config_type=kind)
+# -- changing ---------------------------------------------------------------------------------------------------
+
+
+def alter_configs(services: Services, call: Call, request: AlterConfigsRequest) -> AlterConfigsResponse:
+    """The settings given are all that differ from the defaults afterwards."""
+    return _altered_all(services, call, request, _replaced)
+
+
+def incremental_alter_configs(services: Services, call: Call, request: AlterConfigsRequest) -> AlterConfigsResponse:
+    """The settings not named stay as they are."""
+    return _altered_all(services, call, request, _changed)
+
+
+_Change = Callable[[Mapping[str, str], tuple[AlteredConfig, ...]], dict[str, str]]
+
+
+def _altered_all(services: Services, call: Call, request: AlterConfigsRequest, change: _Change) -> AlterConfigsResponse:
+    return AlterConfigsResponse(
+        tuple(_altered(services, call, entry, change, request.validate_only) for entry in request.resources)
+    )
+
+
+def _altered(
+    services: Services, call: Call, resource: AlteredResource, change: _Change, validate_only: bool
+) -> AlteredResult:
+    kind, name = resource.resource_type, resource.resource_name
+    try:
+        current = _alterable(services, call, kind, name)
+        names = [entry.name for entry in resource.configs]
+        if len(set(names)) < len(names):
+            raise Refusal(ErrorCode.INVALID_REQUEST, "a setting is named more than once")
+        settings = change(current, resource.configs)
+        with as_refusals():
+            TopicConfig.from_names(settings)
+            if not validate_only:
+                services.store.alter_config(name, settings)
+    except Refusal as refusal:
+        return AlteredResult(refusal.code, refusal.message, kind, name)
+    return AlteredResult(ErrorCode.NONE, None, kind, name)
+
+
+def _alterable(services: Services, call: Call, kind: int, name: str) -> Mapping[str, str]:
+    """The settings of a topic that the client may change. Raises a Refusal."""
+    if kind == _BROKER:
+        call.require(Operation.ALTER_CONFIGS, CLUSTER)
+        raise Refusal(ErrorCode.INVALID_REQUEST, "settings of the broker are in its config file, read when it starts")
+    if kind != _TOPIC:
+        raise _unknown_resource(services, kind, name)
+    call.require(Operation.ALTER_CONFIGS, topic(name))
+    found = services.store.topics.get(name)
+    if found is None:
+        raise Refusal(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"no topic {name!r}")
+    if name in INTERNAL_TOPICS:
+        raise Refusal(ErrorCode.INVALID_TOPIC_EXCEPTION, f"{name} is the broker's own")
+    settings = found.config.to_names()
+    return {setting: value for setting, value in settings.items() if source_of(setting, value) == SET_ON_TOPIC}
+
+
+def _replaced(current: Mapping[str, str], changes: tuple[AlteredConfig, ...]) -> dict[str, str]:
+    return {change.name: change.value for change in changes if change.value is not None}
+
+
+def _changed(current: Mapping[str, str], changes: tuple[AlteredConfig, ...]) -> dict[str, str]:
+    settings = dict(current)
+    for change in changes:
+        if change.name not in TopicConfig().to_names():
+            raise Refusal(ErrorCode.INVALID_CONFIG, f"unknown topic setting {change.name!r}")
+        if change.config_operation == _DELETE:
+            settings.pop(change.name, None)
+        elif change.value is None:
+            raise Refusal(ErrorCode.INVALID_REQUEST, f"no value for {change.name!r}")
+        elif change.config_operation == _SET:
+            settings[change.name] = change.value
+        else:
+            settings[change.name] = _list_changed(settings, change.name, change.value, change.config_operation)
+    return settings
+
+
+def _list_changed(settings: Mapping[str, str], name: str, value: str, operation: int) -> str:
+    if operation not in (_APPEND, _SUBTRACT) or name not in _LISTS:
+        raise Refusal(ErrorCode.INVALID_CONFIG, f"{name!r} is no list: it can only be set or deleted")
+    entries = [entry for entry in settings.get(name, default_of(name)).split(",") if entry]
+    given = value.split(",")
+    if operation == _SUBTRACT:
+        return ",".join(entry for entry in entries if entry not in given)
+    return ",".join([*entries, *(entry for entry in given if entry not in entries)])

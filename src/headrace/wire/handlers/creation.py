@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from uuid import UUID
 
 from headrace.errors import Conflict, HeadraceError, InvalidConfig, InvalidInput, NotFound
 from headrace.log import LogRefusal, Topic
@@ -26,9 +27,24 @@ def check_room(services: Services, name: str, partition_count: int) -> None:
         raise Refusal(ErrorCode.INVALID_PARTITIONS, "a topic has at least one partition")
     if len(services.store.topics) >= services.config.topics_max:
         raise Refusal(ErrorCode.POLICY_VIOLATION, f"at most {services.config.topics_max} topics")
+    check_partition_room(services, partition_count)
+
+
+def check_partition_room(services: Services, added_count: int) -> None:
+    """Raises a Refusal unless so many partitions may be added."""
     existing = sum(len(topic.partitions) for topic in services.store.topics.values())
-    if existing + partition_count > services.config.partitions_max:
+    if existing + added_count > services.config.partitions_max:
         raise Refusal(ErrorCode.POLICY_VIOLATION, f"at most {services.config.partitions_max} partitions in all")
+
+
+def topic_name(services: Services, name: str, topic_id: UUID | None) -> str:
+    """The name of a topic that a request names, or gives the id of. Raises a Refusal when no topic has the id."""
+    if topic_id is None:
+        return name
+    found = services.store.name_of(topic_id)
+    if found is None:
+        raise Refusal(ErrorCode.UNKNOWN_TOPIC_ID, f"no topic has the id {topic_id}")
+    return found
 
 
 @contextmanager

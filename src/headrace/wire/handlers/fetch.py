@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from headrace.log import Partition, Slice
 from headrace.wire.codes import ErrorCode, Refusal
-from headrace.wire.handlers.creation import as_refusals
+from headrace.wire.handlers.creation import as_refusals, topic_name
 from headrace.wire.messages.fetch import (
     NO_SESSION,
     AbortedRange,
@@ -15,6 +15,7 @@ from headrace.wire.messages.fetch import (
     FetchRequest,
     FetchResponse,
 )
+from headrace.wire.security.resources import Operation, topic
 from headrace.wire.services import Call, Services
 
 
@@ -34,13 +35,13 @@ async def fetch(services: Services, call: Call, request: FetchRequest) -> FetchR
         # Sessions are never opened, so every client sends what it wants in full: right for one broker.
         return FetchResponse(error_code=ErrorCode.FETCH_SESSION_ID_NOT_FOUND)
     ends_at_ms = services.monotonic_ms() + min(request.wait_ms_max, services.config.fetch_wait_ms_max)
-    found = _look(services, request)
+    found = _look(services, call, request)
     while not _enough(found, request.bytes_min):
         left_ms = ends_at_ms - services.monotonic_ms()
         if left_ms <= 0:
             break
         await services.waiters.wait([entry.partition for entry in found if entry.partition], left_ms / 1000)
-        found = _look(services, request)
+        found = _look(services, call, request)
     return FetchResponse(tuple(_read(entry, request.committed) for entry in found))
 
 
@@ -49,13 +50,13 @@ def _enough(found: list[_Found], bytes_min: int) -> bool:
     return available >= bytes_min or any(entry.refusal for entry in found)
 
 
-def _look(services: Services, request: FetchRequest) -> list[_Found]:
+def _look(services: Services, call: Call, request: FetchRequest) -> list[_Found]:
     """Find slices without reading them, within the wanted and the allowed bytes."""
     left = min(request.bytes_max, services.config.fetch_bytes_max)
     found = []
     empty = True
     for wanted in request.partitions:
-        entry = _find(services, wanted, min(wanted.bytes_max, left), request.committed, at_least_one=empty)
+        entry = _find(services, call, wanted, min(wanted.bytes_max, left), request.committed, at_least_one=empty)
         if entry.batches is not None and entry.batches.length:
             left = max(0, left - entry.batches.length)
             empty = False
@@ -63,10 +64,14 @@ def _look(services: Services, request: FetchRequest) -> list[_Found]:
     return found
 
 
-def _find(services: Services, wanted: FetchPartition, bytes_max: int, committed: bool, *, at_least_one: bool) -> _Found:
+def _find(
+    services: Services, call: Call, wanted: FetchPartition, bytes_max: int, committed: bool, *, at_least_one: bool
+) -> _Found:
     try:
         with as_refusals():
-            partition = services.store.partition(wanted.topic, wanted.index)
+            name = topic_name(services, wanted.topic, wanted.topic_id)
+            call.require(Operation.READ, topic(name))
+            partition = services.store.partition(name, wanted.index)
             _check_epoch(wanted.leader_epoch)
             batches = partition.read(wanted.offset, max(0, bytes_max), committed=committed, at_least_one=at_least_one)
     except Refusal as refusal:
@@ -83,12 +88,13 @@ def _check_epoch(leader_epoch: int) -> None:
 def _read(found: _Found, committed: bool) -> FetchedPartition:
     wanted, batches = found.wanted, found.batches
     if batches is None:
-        return FetchedPartition(wanted.topic, wanted.index, found.refusal)
+        return FetchedPartition(wanted.topic, wanted.index, found.refusal, topic_id=wanted.topic_id)
     aborted = tuple(AbortedRange(entry.producer_id, entry.first_offset) for entry in batches.aborted)
     try:
         records = batches.content()
     except OSError:
-        return FetchedPartition(wanted.topic, wanted.index, ErrorCode.KAFKA_STORAGE_ERROR)
+        code = ErrorCode.KAFKA_STORAGE_ERROR
+        return FetchedPartition(wanted.topic, wanted.index, code, topic_id=wanted.topic_id)
     return FetchedPartition(
         wanted.topic,
         wanted.index,
@@ -97,4 +103,5 @@ def _read(found: _Found, committed: bool) -> FetchedPartition:
         log_start_offset=batches.log_start_offset,
         aborted=aborted if committed else None,
         records=records,
+        topic_id=wanted.topic_id,
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TypeVar
 
 from headrace.wire.codes import ErrorCode, Refusal
@@ -31,6 +32,7 @@ from headrace.wire.messages.groups import (
     SyncGroupRequest,
     SyncGroupResponse,
 )
+from headrace.wire.security.resources import CLUSTER, Operation, group
 from headrace.wire.services import Call, Services
 
 # From this version on a client is told its member id before it joins.
@@ -46,6 +48,7 @@ async def join_group(services: Services, call: Call, request: JoinGroupRequest) 
     identity = ClientIdentity(call.client_id, call.client_host)
     required = call.version >= _MEMBER_ID_REQUIRED_SINCE
     try:
+        call.require(Operation.READ, group(request.group_id))
         services.groups.join(
             request, identity, services.monotonic_ms(), _replying(waiting), member_id_required=required
         )
@@ -71,6 +74,7 @@ async def sync_group(services: Services, call: Call, request: SyncGroupRequest) 
     """Answered when the leader has brought the assignment."""
     waiting: asyncio.Future[SyncGroupResponse] = asyncio.get_running_loop().create_future()
     try:
+        call.require(Operation.READ, group(request.group_id))
         services.groups.existing(request.group_id).sync(request, services.monotonic_ms(), _replying(waiting))
     except Refusal as refusal:
         return SyncGroupResponse(refusal.code)
@@ -79,6 +83,7 @@ async def sync_group(services: Services, call: Call, request: SyncGroupRequest) 
 
 def heartbeat(services: Services, call: Call, request: HeartbeatRequest) -> HeartbeatResponse:
     try:
+        call.require(Operation.READ, group(request.group_id))
         services.groups.existing(request.group_id).heartbeat(
             request.member_id, request.group_instance_id, request.generation_id, services.monotonic_ms()
         )
@@ -88,6 +93,8 @@ def heartbeat(services: Services, call: Call, request: HeartbeatRequest) -> Hear
 
 
 def leave_group(services: Services, call: Call, request: LeaveGroupRequest) -> LeaveGroupResponse:
+    if not call.allows(Operation.READ, group(request.group_id)):
+        return LeaveGroupResponse(ErrorCode.GROUP_AUTHORIZATION_FAILED)
     if call.version < 3:
         return LeaveGroupResponse(_left(services, request.group_id, LeavingMember(request.member_id)).error_code)
     return LeaveGroupResponse(
@@ -98,8 +105,8 @@ def leave_group(services: Services, call: Call, request: LeaveGroupRequest) -> L
 def _left(services: Services, group_id: str, member: LeavingMember) -> LeftMember:
     code = ErrorCode.NONE
     try:
-        group = services.groups.existing(group_id)
-        group.leave(member.member_id, member.group_instance_id, services.monotonic_ms())
+        existing = services.groups.existing(group_id)
+        existing.leave(member.member_id, member.group_instance_id, services.monotonic_ms())
     except Refusal as refusal:
         code = refusal.code
     return LeftMember(member.member_id, member.group_instance_id, code)
@@ -108,37 +115,56 @@ def _left(services: Services, group_id: str, member: LeavingMember) -> LeftMembe
 def list_groups(services: Services, call: Call, request: ListGroupsRequest) -> ListGroupsResponse:
     """Groups with members, and those of which only committed offsets are left."""
     listed = {group_id: ListedGroup(group_id, "consumer", _EMPTY) for group_id in services.offsets.committed.groups()}
-    listed.update({group.group_id: group for group in services.groups.listed()})
+    listed.update({entry.group_id: entry for entry in services.groups.listed()})
     states = {name.lower() for name in request.states_filter}
     types = {name.lower() for name in request.types_filter}
+    sees_all = call.allows(Operation.DESCRIBE, CLUSTER)
     wanted = (
-        group
-        for group in listed.values()
-        if (not states or group.group_state.lower() in states) and (not types or group.group_type in types)
+        entry
+        for entry in listed.values()
+        if (not states or entry.group_state.lower() in states)
+        and (not types or entry.group_type in types)
+        and (sees_all or call.allows(Operation.DESCRIBE, group(entry.group_id)))
     )
     return ListGroupsResponse(ErrorCode.NONE, tuple(wanted))
 
 
 def describe_groups(services: Services, call: Call, request: DescribeGroupsRequest) -> DescribeGroupsResponse:
-    return DescribeGroupsResponse(tuple(_described(services, call, group_id) for group_id in request.groups))
+    described = (_described(services, call, group_id) for group_id in request.groups)
+    if request.include_authorized_operations:
+        described = (_with_operations(call, entry) for entry in described)
+    return DescribeGroupsResponse(tuple(described))
+
+
+def _with_operations(call: Call, described: DescribedGroup) -> DescribedGroup:
+    if described.error_code is not ErrorCode.NONE:
+        return described
+    return replace(described, authorized_operations=call.access.operations(group(described.group_id)))
 
 
 def _described(services: Services, call: Call, group_id: str) -> DescribedGroup:
+    try:
+        call.require(Operation.DESCRIBE, group(group_id))
+    except Refusal as refusal:
+        return DescribedGroup(refusal.code, group_id, "", error_message=refusal.message)
     described = services.groups.described(group_id)
     if described is not None:
         return described
     if services.offsets.committed.of_group(group_id):
         return DescribedGroup(ErrorCode.NONE, group_id, _EMPTY, "consumer")
-    code = ErrorCode.GROUP_ID_NOT_FOUND if call.version >= 6 else ErrorCode.NONE
-    return DescribedGroup(code, group_id)
+    if call.version >= 6:
+        return DescribedGroup(ErrorCode.GROUP_ID_NOT_FOUND, group_id, error_message=f"no group {group_id!r}")
+    return DescribedGroup(ErrorCode.NONE, group_id)
 
 
 async def delete_groups(services: Services, call: Call, request: DeleteGroupsRequest) -> DeleteGroupsResponse:
     """Only what a group committed outlives its members, so that is what is deleted."""
-    return DeleteGroupsResponse(tuple([await _deleted(services, group_id) for group_id in request.groups_names]))
+    return DeleteGroupsResponse(tuple([await _deleted(services, call, group_id) for group_id in request.groups_names]))
 
 
-async def _deleted(services: Services, group_id: str) -> DeletedGroup:
+async def _deleted(services: Services, call: Call, group_id: str) -> DeletedGroup:
+    if not call.allows(Operation.DELETE, group(group_id)):
+        return DeletedGroup(group_id, ErrorCode.GROUP_AUTHORIZATION_FAILED)
     services.groups.drop_if_empty(group_id)
     if services.groups.has_members(group_id):
         return DeletedGroup(group_id, ErrorCode.NON_EMPTY_GROUP)

@@ -32,6 +32,8 @@ from headrace.wire.messages.offsets import (
     OffsetForLeaderEpochRequest,
     OffsetForLeaderEpochResponse,
 )
+from headrace.wire.security.resources import Operation, group
+from headrace.wire.security.resources import topic as topic_resource
 from headrace.wire.services import Call, Services
 
 _LATEST = -1
@@ -47,15 +49,18 @@ def list_offsets(services: Services, call: Call, request: ListOffsetsRequest) ->
     committed = request.isolation_level == 1
     return ListOffsetsResponse(
         tuple(
-            ListedTopic(topic.name, tuple(_listed(services, topic.name, p, committed) for p in topic.partitions))
+            ListedTopic(topic.name, tuple(_listed(services, call, topic.name, p, committed) for p in topic.partitions))
             for topic in request.topics
         )
     )
 
 
-def _listed(services: Services, topic: str, wanted: ListOffsetsPartition, committed: bool) -> ListedPartition:
+def _listed(
+    services: Services, call: Call, topic: str, wanted: ListOffsetsPartition, committed: bool
+) -> ListedPartition:
     index = wanted.partition_index
     try:
+        call.require(Operation.DESCRIBE, topic_resource(topic))
         with as_refusals():
             partition = services.store.partition(topic, index)
             timestamp_ms, offset = _offset_at(partition, wanted.timestamp, committed)
@@ -103,15 +108,16 @@ def offset_for_leader_epoch(
         tuple(
             EpochEndTopic(
                 topic.topic,
-                tuple(_epoch_end(services, topic.topic, p.partition, p.leader_epoch) for p in topic.partitions),
+                tuple(_epoch_end(services, call, topic.topic, p.partition, p.leader_epoch) for p in topic.partitions),
             )
             for topic in request.topics
         )
     )
 
 
-def _epoch_end(services: Services, topic: str, index: int, leader_epoch: int) -> EpochEndOffset:
+def _epoch_end(services: Services, call: Call, topic: str, index: int, leader_epoch: int) -> EpochEndOffset:
     try:
+        call.require(Operation.DESCRIBE, topic_resource(topic))
         with as_refusals():
             partition = services.store.partition(topic, index)
     except Refusal as refusal:
@@ -124,6 +130,7 @@ def _epoch_end(services: Services, topic: str, index: int, leader_epoch: int) ->
 async def offset_commit(services: Services, call: Call, request: OffsetCommitRequest) -> OffsetCommitResponse:
     """Answered when durable. A refused member changes nothing; a refused partition does not stop the others."""
     try:
+        call.require(Operation.READ, group(request.group_id))
         services.groups.check_commit(
             request.group_id,
             request.member_id,
@@ -131,7 +138,7 @@ async def offset_commit(services: Services, call: Call, request: OffsetCommitReq
             request.generation_id_or_member_epoch,
             services.monotonic_ms(),
         )
-        entries, refused = offsets_to_commit(services, request.group_id, request.topics)
+        entries, refused = offsets_to_commit(services, call, request.group_id, request.topics)
         await services.offsets.commit(entries)
     except Refusal as refusal:
         return OffsetCommitResponse(commit_answers(request.topics, {}, refusal.code))
@@ -139,7 +146,7 @@ async def offset_commit(services: Services, call: Call, request: OffsetCommitReq
 
 
 def offsets_to_commit(
-    services: Services, group_id: str, topics: Iterable[CommitTopic]
+    services: Services, call: Call, group_id: str, topics: Iterable[CommitTopic]
 ) -> tuple[dict[OffsetKey, CommittedOffset], dict[OffsetKey, ErrorCode]]:
     """What can be committed, and what cannot and why. Raises a Refusal when there are too many groups."""
     known = services.offsets.committed.groups()
@@ -150,7 +157,7 @@ def offsets_to_commit(
     for topic in topics:
         for partition in topic.partitions:
             key = OffsetKey(group_id, topic.name, partition.partition_index)
-            code = _commit_problem(services, topic.name, partition)
+            code = _commit_problem(services, call, topic.name, partition)
             if code is ErrorCode.NONE:
                 entries[key] = CommittedOffset(
                     partition.committed_offset,
@@ -163,7 +170,9 @@ def offsets_to_commit(
     return entries, refused
 
 
-def _commit_problem(services: Services, topic: str, entry: CommitPartition) -> ErrorCode:
+def _commit_problem(services: Services, call: Call, topic: str, entry: CommitPartition) -> ErrorCode:
+    if not call.allows(Operation.READ, topic_resource(topic)):
+        return ErrorCode.TOPIC_AUTHORIZATION_FAILED
     if len((entry.committed_metadata or "").encode()) > services.config.offset_metadata_bytes_max:
         return ErrorCode.OFFSET_METADATA_TOO_LARGE
     known = services.store.topics.get(topic)
@@ -190,23 +199,30 @@ def commit_answers(
 
 def offset_fetch(services: Services, call: Call, request: OffsetFetchRequest) -> OffsetFetchResponse:
     if call.version >= 8:
-        groups = tuple(_fetched_group(services, group, request.require_stable) for group in request.groups)
+        groups = tuple(_fetched_group(services, call, entry, request.require_stable) for entry in request.groups)
         return OffsetFetchResponse(groups=groups)
-    only = _fetched_group(services, OffsetFetchGroup(request.group_id, request.topics), request.require_stable)
+    only = _fetched_group(services, call, OffsetFetchGroup(request.group_id, request.topics), request.require_stable)
     return OffsetFetchResponse(topics=only.topics, error_code=only.error_code)
 
 
-def _fetched_group(services: Services, wanted: OffsetFetchGroup, require_stable: bool) -> FetchedGroupOffsets:
+def _fetched_group(
+    services: Services, call: Call, wanted: OffsetFetchGroup, require_stable: bool
+) -> FetchedGroupOffsets:
+    try:
+        call.require(Operation.DESCRIBE, group(wanted.group_id))
+    except Refusal as refusal:
+        return FetchedGroupOffsets(wanted.group_id, (), refusal.code)
     topics = wanted.topics
     if topics is None:
-        topics = _all_topics(services, wanted.group_id)
+        everything = _all_topics(services, wanted.group_id)
+        topics = tuple(t for t in everything if call.allows(Operation.DESCRIBE, topic_resource(t.name)))
     return FetchedGroupOffsets(
         wanted.group_id,
         tuple(
             FetchedTopicOffsets(
                 topic.name,
                 tuple(
-                    _fetched(services, OffsetKey(wanted.group_id, topic.name, index), require_stable)
+                    _fetched(services, call, OffsetKey(wanted.group_id, topic.name, index), require_stable)
                     for index in topic.partition_indexes
                 ),
             )
@@ -222,7 +238,9 @@ def _all_topics(services: Services, group_id: str) -> tuple[OffsetFetchTopic, ..
     return tuple(OffsetFetchTopic(topic, tuple(indexes)) for topic, indexes in by_topic.items())
 
 
-def _fetched(services: Services, key: OffsetKey, require_stable: bool) -> FetchedOffset:
+def _fetched(services: Services, call: Call, key: OffsetKey, require_stable: bool) -> FetchedOffset:
+    if not call.allows(Operation.DESCRIBE, topic_resource(key.topic)):
+        return FetchedOffset(key.partition, error_code=ErrorCode.TOPIC_AUTHORIZATION_FAILED)
     if require_stable and services.transactions.transactions.has_pending_offset(key):
         return FetchedOffset(key.partition, error_code=ErrorCode.UNSTABLE_OFFSET_COMMIT)
     committed = services.offsets.committed.get(key)

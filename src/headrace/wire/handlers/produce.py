@@ -6,11 +6,14 @@ from dataclasses import dataclass, replace
 
 from headrace.log import Partition, parse_batches
 from headrace.wire.codes import ErrorCode, Refusal
-from headrace.wire.handlers.creation import as_refusals
+from headrace.wire.handlers.creation import as_refusals, topic_name
 from headrace.wire.messages.produce import ProducedPartition, ProducePartition, ProduceRequest, ProduceResponse
+from headrace.wire.security.resources import Operation, topic, transactional_id
 from headrace.wire.services import INTERNAL_TOPICS, Call, Services
 
 _NO_ACKS = 0
+# Since when a version belongs to the newer transaction protocol.
+_ADDS_PARTITIONS_SINCE = 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,9 +28,12 @@ class _Outcome:
 async def produce(services: Services, call: Call, request: ProduceRequest) -> ProduceResponse | None:
     """None: the client wants no answer. Acknowledged records are on disk, with acks=1 as with acks=all."""
     if request.acks not in (-1, 0, 1):
-        refused = (ProducedPartition(p.topic, p.index, ErrorCode.INVALID_REQUIRED_ACKS) for p in request.partitions)
-        return ProduceResponse(tuple(refused))
-    outcomes = [_append(services, entry) for entry in request.partitions]
+        return _refused(request, ErrorCode.INVALID_REQUIRED_ACKS)
+    if request.transactional_id is not None:
+        if not call.allows(Operation.WRITE, transactional_id(request.transactional_id)):
+            return _refused(request, ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED)
+        services.wake_ticker()
+    outcomes = [_append(services, call, entry) for entry in request.partitions]
     if any(outcome.partition is not None for outcome in outcomes):
         durable = services.committer.durable()
         if request.acks == _NO_ACKS:
@@ -36,31 +42,47 @@ async def produce(services: Services, call: Call, request: ProduceRequest) -> Pr
     return None if request.acks == _NO_ACKS else ProduceResponse(tuple(_settled(outcome) for outcome in outcomes))
 
 
-def _append(services: Services, entry: ProducePartition) -> _Outcome:
+def _refused(request: ProduceRequest, code: ErrorCode) -> ProduceResponse:
+    return ProduceResponse(
+        tuple(ProducedPartition(p.topic, p.index, code, topic_id=p.topic_id) for p in request.partitions)
+    )
+
+
+def _append(services: Services, call: Call, entry: ProducePartition) -> _Outcome:
     try:
         with as_refusals():
-            partition = services.store.partition(entry.topic, entry.index)
-            if entry.topic in INTERNAL_TOPICS:
-                raise Refusal(ErrorCode.INVALID_TOPIC_EXCEPTION, f"{entry.topic} is the broker's own")
+            name = topic_name(services, entry.topic, entry.topic_id)
+            call.require(Operation.WRITE, topic(name))
+            partition = services.store.partition(name, entry.index)
+            if name in INTERNAL_TOPICS:
+                raise Refusal(ErrorCode.INVALID_TOPIC_EXCEPTION, f"{name} is the broker's own")
             records = b"" if entry.records is None else entry.records
-            _check_transactional(services, entry, records)
+            _check_transactional(services, call, partition, records)
             appended = partition.append(records)
     except Refusal as refusal:
-        return _Outcome(ProducedPartition(entry.topic, entry.index, refusal.code, error_message=refusal.message))
+        return _Outcome(
+            ProducedPartition(
+                entry.topic, entry.index, refusal.code, error_message=refusal.message, topic_id=entry.topic_id
+            )
+        )
     answer = ProducedPartition(
         entry.topic,
         entry.index,
         base_offset=appended.base_offset,
         log_append_time_ms=appended.append_time_ms,
         log_start_offset=partition.log_start_offset,
+        topic_id=entry.topic_id,
     )
     return _Outcome(answer, partition, appended.last_offset + 1)
 
 
-def _check_transactional(services: Services, entry: ProducePartition, records: bytes | memoryview) -> None:
+def _check_transactional(services: Services, call: Call, partition: Partition, records: bytes | memoryview) -> None:
+    """Clients of the older protocol added the partition by a request of its own."""
+    key = (partition.topic, partition.index)
     for header in parse_batches(records):
-        if header.is_transactional:
-            key = (entry.topic, entry.index)
+        if header.is_transactional and call.version >= _ADDS_PARTITIONS_SINCE:
+            services.transactions.begin_write(header.producer_id, header.producer_epoch, key)
+        elif header.is_transactional:
             services.transactions.transactions.check_write(header.producer_id, header.producer_epoch, key)
 
 

@@ -11,8 +11,26 @@ from typing import Any, Final, TypeVar
 
 from headrace.wire import protocol
 from headrace.wire.codes import ErrorCode
-from headrace.wire.handlers import cluster, configs, fetch, groups, offsets, produce, topics, transactions
-from headrace.wire.messages.cluster import ApiRange, ApiVersionsRequest, ApiVersionsResponse
+from headrace.wire.handlers import (
+    cluster,
+    configs,
+    fetch,
+    groups,
+    offset_delete,
+    offsets,
+    partitions,
+    produce,
+    topics,
+    transaction_list,
+    transactions,
+)
+from headrace.wire.messages.cluster import (
+    ApiRange,
+    ApiVersionsRequest,
+    ApiVersionsResponse,
+    FinalizedFeature,
+    SupportedFeature,
+)
 from headrace.wire.protocol import Api
 from headrace.wire.services import Call, Services
 
@@ -20,6 +38,12 @@ Request = TypeVar("Request")
 Response = TypeVar("Response")
 
 Handler = Callable[[Services, Call, Request], Response | Coroutine[Any, Any, Response | None]]
+
+
+# Version 2 of transactions: every transaction has an epoch of its own, and partitions are added by being written to.
+SUPPORTED_FEATURES: Final = (SupportedFeature("transaction.version", 0, 2),)
+FINALIZED_FEATURES: Final = (FinalizedFeature("transaction.version", 2, 2),)
+FEATURES_EPOCH: Final = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +67,7 @@ def _route(
 
 
 def api_versions(services: Services, call: Call, request: ApiVersionsRequest) -> ApiVersionsResponse:
-    return ApiVersionsResponse(ErrorCode.NONE, _ranges())
+    return ApiVersionsResponse(ErrorCode.NONE, _ranges(), SUPPORTED_FEATURES, FEATURES_EPOCH, FINALIZED_FEATURES)
 
 
 def unsupported_api_versions() -> ApiVersionsResponse:
@@ -82,7 +106,17 @@ ROUTES: Final[dict[int, Route]] = dict(
         _route(protocol.END_TXN, transactions.end_txn),
         _route(protocol.TXN_OFFSET_COMMIT, transactions.txn_offset_commit),
         _route(protocol.DESCRIBE_CONFIGS, configs.describe_configs),
+        _route(protocol.ALTER_CONFIGS, configs.alter_configs),
+        _route(protocol.DESCRIBE_LOG_DIRS, partitions.describe_log_dirs),
+        _route(protocol.CREATE_PARTITIONS, partitions.create_partitions),
         _route(protocol.DELETE_GROUPS, groups.delete_groups),
+        _route(protocol.ELECT_LEADERS, partitions.elect_leaders),
+        _route(protocol.INCREMENTAL_ALTER_CONFIGS, configs.incremental_alter_configs),
+        _route(protocol.LIST_PARTITION_REASSIGNMENTS, partitions.list_partition_reassignments),
+        _route(protocol.OFFSET_DELETE, offset_delete.offset_delete),
         _route(protocol.DESCRIBE_CLUSTER, cluster.describe_cluster),
+        _route(protocol.DESCRIBE_PRODUCERS, partitions.describe_producers),
+        _route(protocol.DESCRIBE_TRANSACTIONS, transaction_list.describe_transactions),
+        _route(protocol.LIST_TRANSACTIONS, transaction_list.list_transactions),
     ]
 )

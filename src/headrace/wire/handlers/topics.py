@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+from headrace.log import TopicConfig
 from headrace.wire.codes import ErrorCode, Refusal
 from headrace.wire.handlers.creation import as_refusals, check_room, create_topic
+from headrace.wire.handlers.topic_settings import source_of
 from headrace.wire.messages.topics import (
     CreatableTopic,
     CreatedConfig,
@@ -19,6 +23,8 @@ from headrace.wire.messages.topics import (
     DeleteTopicsRequest,
     DeleteTopicsResponse,
 )
+from headrace.wire.security.resources import CLUSTER, Operation
+from headrace.wire.security.resources import topic as topic_resource
 from headrace.wire.services import INTERNAL_TOPICS, Call, Services
 
 # A client that leaves counts to the broker sends this.
@@ -26,25 +32,44 @@ _BROKERS_CHOICE = -1
 
 
 def create_topics(services: Services, call: Call, request: CreateTopicsRequest) -> CreateTopicsResponse:
+    names = [topic.name for topic in request.topics]
+    doubled = {name for name in names if names.count(name) > 1}
     return CreateTopicsResponse(
-        tuple(_created(services, topic, validate_only=request.validate_only) for topic in request.topics)
+        tuple(
+            CreatedTopic(topic.name, ErrorCode.INVALID_REQUEST, "the topic is named more than once")
+            if topic.name in doubled
+            else _created(services, call, topic, validate_only=request.validate_only)
+            for topic in request.topics
+        )
     )
 
 
-def _created(services: Services, wanted: CreatableTopic, *, validate_only: bool) -> CreatedTopic:
+def _created(services: Services, call: Call, wanted: CreatableTopic, *, validate_only: bool) -> CreatedTopic:
     try:
+        if not call.allows(Operation.CREATE, CLUSTER):
+            call.require(Operation.CREATE, topic_resource(wanted.name))
         count = _partition_count(services, wanted)
-        config = {entry.name: entry.value for entry in wanted.configs if entry.value is not None}
+        settings = {entry.name: entry.value for entry in wanted.configs if entry.value is not None}
+        with as_refusals():
+            config = TopicConfig.from_names(settings)
         if validate_only:
             check_room(services, wanted.name, count)
-            return CreatedTopic(wanted.name, num_partitions=count, replication_factor=1)
-        topic = create_topic(services, wanted.name, count, config)
+            return _answer(wanted.name, count, config, call)
+        topic = create_topic(services, wanted.name, count, settings)
     except Refusal as refusal:
         return CreatedTopic(wanted.name, refusal.code, refusal.message)
-    configs = tuple(CreatedConfig(name, value) for name, value in topic.config.to_names().items())
-    return CreatedTopic(
-        wanted.name, topic_id=topic.topic_id, num_partitions=count, replication_factor=1, configs=configs
+    return replace(_answer(wanted.name, count, topic.config, call), topic_id=topic.topic_id)
+
+
+def _answer(name: str, partition_count: int, config: TopicConfig, call: Call) -> CreatedTopic:
+    """The settings are shown to those who may see them."""
+    if not call.allows(Operation.DESCRIBE_CONFIGS, topic_resource(name)):
+        return CreatedTopic(name)
+    configs = tuple(
+        CreatedConfig(setting, value, config_source=source_of(setting, value))
+        for setting, value in config.to_names().items()
     )
+    return CreatedTopic(name, num_partitions=partition_count, replication_factor=1, configs=configs)
 
 
 def _partition_count(services: Services, wanted: CreatableTopic) -> int:
@@ -63,16 +88,18 @@ def _partition_count(services: Services, wanted: CreatableTopic) -> int:
 async def delete_topics(services: Services, call: Call, request: DeleteTopicsRequest) -> DeleteTopicsResponse:
     """Committed offsets of the topics go with them."""
     wanted = request.topics if call.version >= 6 else tuple(DeletableTopic(name) for name in request.topic_names)
-    return DeleteTopicsResponse(tuple([await _deleted(services, topic) for topic in wanted]))
+    return DeleteTopicsResponse(tuple([await _deleted(services, call, topic) for topic in wanted]))
 
 
-async def _deleted(services: Services, wanted: DeletableTopic) -> DeletedTopic:
-    name = wanted.name
+async def _deleted(services: Services, call: Call, wanted: DeletableTopic) -> DeletedTopic:
+    name, topic_id = wanted.name, wanted.topic_id
     if name is None:
-        name = next((t.name for t in services.store.topics.values() if t.topic_id == wanted.topic_id), None)
-        if name is None:
-            return DeletedTopic(None, ErrorCode.UNKNOWN_TOPIC_ID, wanted.topic_id)
+        name = None if topic_id is None else services.store.name_of(topic_id)
+        # Whoever may not see a topic must not learn its name from an id.
+        if name is None or not call.allows(Operation.DESCRIBE, topic_resource(name)):
+            return DeletedTopic(None, ErrorCode.UNKNOWN_TOPIC_ID, topic_id)
     try:
+        call.require(Operation.DELETE, topic_resource(name))
         if name in INTERNAL_TOPICS:
             raise Refusal(ErrorCode.INVALID_TOPIC_EXCEPTION, f"{name} is the broker's own")
         with as_refusals():
@@ -80,8 +107,8 @@ async def _deleted(services: Services, wanted: DeletableTopic) -> DeletedTopic:
         services.waiters.wake_all()
         await services.offsets.forget_topic(name)
     except Refusal as refusal:
-        return DeletedTopic(name, refusal.code, wanted.topic_id, refusal.message)
-    return DeletedTopic(name, topic_id=wanted.topic_id)
+        return DeletedTopic(name, refusal.code, topic_id, refusal.message)
+    return DeletedTopic(name, topic_id=topic_id)
 
 
 def delete_records(services: Services, call: Call, request: DeleteRecordsRequest) -> DeleteRecordsResponse:
@@ -89,17 +116,22 @@ def delete_records(services: Services, call: Call, request: DeleteRecordsRequest
         tuple(
             DeletedRecordsTopic(
                 topic.name,
-                tuple(_records_deleted(services, topic.name, p.partition_index, p.offset) for p in topic.partitions),
+                tuple(_emptied(services, call, topic.name, p.partition_index, p.offset) for p in topic.partitions),
             )
             for topic in request.topics
         )
     )
 
 
-def _records_deleted(services: Services, topic: str, index: int, offset: int) -> DeletedRecordsPartition:
+def _emptied(services: Services, call: Call, topic: str, index: int, offset: int) -> DeletedRecordsPartition:
     try:
+        call.require(Operation.DELETE, topic_resource(topic))
+        if topic in INTERNAL_TOPICS:
+            raise Refusal(ErrorCode.INVALID_TOPIC_EXCEPTION, f"{topic} is the broker's own")
         with as_refusals():
             partition = services.store.partition(topic, index)
+            if "delete" not in services.store.topics[topic].config.cleanup_policy:
+                raise Refusal(ErrorCode.POLICY_VIOLATION, "cleanup.policy of the topic is compact only")
             before_offset = partition.high_watermark if offset == -1 else offset
             if not 0 <= before_offset <= partition.high_watermark:
                 raise Refusal(ErrorCode.OFFSET_OUT_OF_RANGE)

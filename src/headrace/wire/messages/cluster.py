@@ -26,9 +26,26 @@ class ApiRange:
 
 
 @dataclass(frozen=True, slots=True)
+class SupportedFeature:
+    name: str
+    min_version: int
+    max_version: int
+
+
+@dataclass(frozen=True, slots=True)
+class FinalizedFeature:
+    name: str
+    max_version_level: int
+    min_version_level: int
+
+
+@dataclass(frozen=True, slots=True)
 class ApiVersionsResponse:
     error_code: ErrorCode
     api_keys: tuple[ApiRange, ...]
+    supported_features: tuple[SupportedFeature, ...] = ()
+    finalized_features_epoch: int = -1
+    finalized_features: tuple[FinalizedFeature, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +89,7 @@ class MetadataTopic:
     topic_id: UUID | None = None
     is_internal: bool = False
     partitions: tuple[MetadataPartition, ...] = ()
+    topic_authorized_operations: int = OPERATIONS_UNKNOWN
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +99,7 @@ class MetadataResponse:
     cluster_id: str | None = None
     controller_id: int = -1
     error_code: ErrorCode = ErrorCode.NONE
+    cluster_authorized_operations: int = OPERATIONS_UNKNOWN
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +123,9 @@ class DescribeClusterResponse:
     cluster_id: str
     controller_id: int
     brokers: tuple[DescribeClusterBroker, ...]
+    cluster_authorized_operations: int = OPERATIONS_UNKNOWN
+    endpoint_type: int = 1
+    error_message: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

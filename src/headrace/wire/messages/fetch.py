@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Final
+from uuid import UUID
 
 from headrace.wire.codes import ErrorCode
-from headrace.wire.messages.grouping import group_by_topic
+from headrace.wire.messages.grouping import TopicKey, group_by_topic, read_topic, write_topic
 from headrace.wire.packing import Reader, Writer
 
 FLEXIBLE_SINCE: Final = 12
+# Topics have ids instead of names from here on.
+BY_ID_SINCE: Final = 13
+_WITHOUT_REPLICA_ID_SINCE: Final = 15
 NO_SESSION: Final = 0
 # The epoch of a request that wants no session at all.
 FINAL_EPOCH: Final = -1
@@ -22,6 +26,7 @@ class FetchPartition:
     offset: int
     bytes_max: int
     leader_epoch: int = -1
+    topic_id: UUID | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,24 +62,27 @@ class FetchedPartition:
     log_start_offset: int = -1
     aborted: tuple[AbortedRange, ...] | None = None
     records: bytes | memoryview = b""
+    topic_id: UUID | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class FetchResponse:
     partitions: tuple[FetchedPartition, ...] = ()
     error_code: ErrorCode = ErrorCode.NONE
+    throttle_time_ms: int = 0
 
 
 def decode_request(version: int, reader: Reader) -> FetchRequest:
     """Raises Malformed."""
     flexible = version >= FLEXIBLE_SINCE
-    reader.int32()  # replica id: only brokers have one
+    if version < _WITHOUT_REPLICA_ID_SINCE:
+        reader.int32()  # only brokers have one
     wait_ms_max, bytes_min, bytes_max = reader.int32(), reader.int32(), reader.int32()
     isolation_level = reader.int8()
     session_id, session_epoch = (reader.int32(), reader.int32()) if version >= 7 else (NO_SESSION, FINAL_EPOCH)
     partitions: list[FetchPartition] = []
     for _ in range(reader.array_length(flexible)):
-        topic = reader.string(flexible)
+        topic = read_topic(reader, flexible, version >= BY_ID_SINCE)
         partitions += [_read_wanted(reader, version, topic) for _ in range(reader.array_length(flexible))]
         reader.skip_tagged_fields(flexible)
     _skip_forgotten(reader, version)
@@ -86,7 +94,7 @@ def decode_request(version: int, reader: Reader) -> FetchRequest:
     )
 
 
-def _read_wanted(reader: Reader, version: int, topic: str) -> FetchPartition:
+def _read_wanted(reader: Reader, version: int, topic: TopicKey) -> FetchPartition:
     index = reader.int32()
     leader_epoch = reader.int32() if version >= 9 else -1
     offset = reader.int64()
@@ -96,7 +104,7 @@ def _read_wanted(reader: Reader, version: int, topic: str) -> FetchPartition:
         reader.int64()  # log start offset of a follower
     bytes_max = reader.int32()
     reader.skip_tagged_fields(version >= FLEXIBLE_SINCE)
-    return FetchPartition(topic, index, offset, bytes_max, leader_epoch)
+    return FetchPartition(topic.name, index, offset, bytes_max, leader_epoch, topic.topic_id)
 
 
 def _skip_forgotten(reader: Reader, version: int) -> None:
@@ -104,7 +112,7 @@ def _skip_forgotten(reader: Reader, version: int) -> None:
         return
     flexible = version >= FLEXIBLE_SINCE
     for _ in range(reader.array_length(flexible)):
-        reader.string(flexible)
+        read_topic(reader, flexible, version >= BY_ID_SINCE)
         for _ in range(reader.array_length(flexible)):
             reader.int32()
         reader.skip_tagged_fields(flexible)
@@ -114,14 +122,14 @@ def encode_response(version: int, response: FetchResponse) -> list[bytes | memor
     flexible = version >= FLEXIBLE_SINCE
     parts: list[bytes | memoryview] = []
     writer = Writer()
-    writer.int32(0)  # throttle time
+    writer.int32(response.throttle_time_ms)
     if version >= 7:
         writer.int16(response.error_code)
         writer.int32(NO_SESSION)
     topics = group_by_topic(response.partitions)
     writer.array_length(len(topics), flexible)
     for topic, partitions in topics.items():
-        writer.string(topic, flexible)
+        write_topic(writer, topic, flexible, version >= BY_ID_SINCE)
         writer.array_length(len(partitions), flexible)
         for partition in partitions:
             _write_fetched(writer, version, partition)
@@ -155,7 +163,8 @@ def _write_fetched(writer: Writer, version: int, partition: FetchedPartition) ->
 def encode_request(version: int, request: FetchRequest) -> list[bytes]:
     flexible = version >= FLEXIBLE_SINCE
     writer = Writer()
-    writer.int32(-1)
+    if version < _WITHOUT_REPLICA_ID_SINCE:
+        writer.int32(-1)
     for number in (request.wait_ms_max, request.bytes_min, request.bytes_max):
         writer.int32(number)
     writer.int8(request.isolation_level)
@@ -165,7 +174,7 @@ def encode_request(version: int, request: FetchRequest) -> list[bytes]:
     topics = group_by_topic(request.partitions)
     writer.array_length(len(topics), flexible)
     for topic, partitions in topics.items():
-        writer.string(topic, flexible)
+        write_topic(writer, topic, flexible, version >= BY_ID_SINCE)
         writer.array_length(len(partitions), flexible)
         for partition in partitions:
             _write_wanted(writer, version, partition)
@@ -193,20 +202,20 @@ def _write_wanted(writer: Writer, version: int, partition: FetchPartition) -> No
 
 def decode_response(version: int, reader: Reader) -> FetchResponse:
     flexible = version >= FLEXIBLE_SINCE
-    reader.int32()
+    throttle_time_ms = reader.int32()
     error_code = ErrorCode.NONE
     if version >= 7:
         error_code = ErrorCode(reader.int16())
         reader.int32()
     partitions: list[FetchedPartition] = []
     for _ in range(reader.array_length(flexible)):
-        topic = reader.string(flexible)
+        topic = read_topic(reader, flexible, version >= BY_ID_SINCE)
         partitions += [_read_fetched(reader, version, topic) for _ in range(reader.array_length(flexible))]
         reader.skip_tagged_fields(flexible)
-    return FetchResponse(tuple(partitions), error_code)
+    return FetchResponse(tuple(partitions), error_code, throttle_time_ms)
 
 
-def _read_fetched(reader: Reader, version: int, topic: str) -> FetchedPartition:
+def _read_fetched(reader: Reader, version: int, topic: TopicKey) -> FetchedPartition:
     flexible = version >= FLEXIBLE_SINCE
     index, error_code = reader.int32(), ErrorCode(reader.int16())
     high_watermark, last_stable_offset = reader.int64(), reader.int64()
@@ -220,7 +229,7 @@ def _read_fetched(reader: Reader, version: int, topic: str) -> FetchedPartition:
     records = reader.nullable_bytes(flexible)
     reader.skip_tagged_fields(flexible)
     return FetchedPartition(
-        topic,
+        topic.name,
         index,
         error_code,
         high_watermark,
@@ -228,4 +237,5 @@ def _read_fetched(reader: Reader, version: int, topic: str) -> FetchedPartition:
         log_start_offset,
         tuple(aborted),
         b"" if records is None else records,
+        topic.topic_id,
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from headrace.wire.codes import ErrorCode
+from headrace.wire.messages.cluster import OPERATIONS_UNKNOWN
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,6 +157,7 @@ class DescribedGroup:
     protocol_data: str = ""
     members: tuple[DescribedMember, ...] = ()
     error_message: str | None = None
+    authorized_operations: int = OPERATIONS_UNKNOWN
 
 
 @dataclass(frozen=True, slots=True)

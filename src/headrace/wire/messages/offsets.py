@@ -178,3 +178,26 @@ class OffsetFetchResponse:
     topics: tuple[FetchedTopicOffsets, ...] = ()
     error_code: ErrorCode = ErrorCode.NONE
     groups: tuple[FetchedGroupOffsets, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class DeletedOffsetPartition:
+    partition_index: int
+
+
+@dataclass(frozen=True, slots=True)
+class OffsetDeleteTopic:
+    name: str
+    partitions: tuple[DeletedOffsetPartition, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class OffsetDeleteRequest:
+    group_id: str
+    topics: tuple[OffsetDeleteTopic, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class OffsetDeleteResponse:
+    error_code: ErrorCode
+    topics: tuple[CommittedTopic, ...] = ()

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Final
+from uuid import UUID
 
 from headrace.wire.codes import ErrorCode
-from headrace.wire.messages.grouping import group_by_topic
+from headrace.wire.messages.grouping import TopicKey, group_by_topic, read_topic, write_topic
 from headrace.wire.packing import Malformed, Reader, Writer
 
 FLEXIBLE_SINCE: Final = 9
+# Topics have ids instead of names from here on.
+BY_ID_SINCE: Final = 13
 # Older versions carry older record formats. They are advertised all the same: librdkafka before 2.11.1 stops
 # compressing when the range does not begin at 0.
 VERSION_MIN: Final = 3
@@ -20,6 +23,7 @@ class ProducePartition:
     topic: str
     index: int
     records: memoryview | bytes | None
+    topic_id: UUID | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,11 +43,13 @@ class ProducedPartition:
     log_append_time_ms: int = -1
     log_start_offset: int = -1
     error_message: str | None = None
+    topic_id: UUID | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class ProduceResponse:
     partitions: tuple[ProducedPartition, ...] = ()
+    throttle_time_ms: int = 0
 
 
 def decode_request(version: int, reader: Reader) -> ProduceRequest:
@@ -55,9 +61,10 @@ def decode_request(version: int, reader: Reader) -> ProduceRequest:
     acks, timeout_ms = reader.int16(), reader.int32()
     partitions: list[ProducePartition] = []
     for _ in range(reader.array_length(flexible)):
-        topic = reader.string(flexible)
+        topic = read_topic(reader, flexible, version >= BY_ID_SINCE)
         for _ in range(reader.array_length(flexible)):
-            partitions.append(ProducePartition(topic, reader.int32(), reader.nullable_bytes(flexible)))
+            index, records = reader.int32(), reader.nullable_bytes(flexible)
+            partitions.append(ProducePartition(topic.name, index, records, topic.topic_id))
             reader.skip_tagged_fields(flexible)
         reader.skip_tagged_fields(flexible)
     reader.skip_tagged_fields(flexible)
@@ -70,12 +77,12 @@ def encode_response(version: int, response: ProduceResponse) -> list[bytes]:
     topics = group_by_topic(response.partitions)
     writer.array_length(len(topics), flexible)
     for topic, partitions in topics.items():
-        writer.string(topic, flexible)
+        write_topic(writer, topic, flexible, version >= BY_ID_SINCE)
         writer.array_length(len(partitions), flexible)
         for partition in partitions:
             _write_produced(writer, version, partition)
         writer.no_tagged_fields(flexible)
-    writer.int32(0)  # throttle time
+    writer.int32(response.throttle_time_ms)
     writer.no_tagged_fields(flexible)
     return [writer.getvalue()]
 
@@ -104,7 +111,7 @@ def encode_request(version: int, request: ProduceRequest) -> list[bytes | memory
     topics = group_by_topic(request.partitions)
     writer.array_length(len(topics), flexible)
     for topic, partitions in topics.items():
-        writer.string(topic, flexible)
+        write_topic(writer, topic, flexible, version >= BY_ID_SINCE)
         writer.array_length(len(partitions), flexible)
         for partition in partitions:
             writer.int32(partition.index)
@@ -122,13 +129,13 @@ def decode_response(version: int, reader: Reader) -> ProduceResponse:
     flexible = version >= FLEXIBLE_SINCE
     partitions: list[ProducedPartition] = []
     for _ in range(reader.array_length(flexible)):
-        topic = reader.string(flexible)
+        topic = read_topic(reader, flexible, version >= BY_ID_SINCE)
         partitions += [_read_produced(reader, version, topic) for _ in range(reader.array_length(flexible))]
         reader.skip_tagged_fields(flexible)
-    return ProduceResponse(tuple(partitions))
+    return ProduceResponse(tuple(partitions), reader.int32())
 
 
-def _read_produced(reader: Reader, version: int, topic: str) -> ProducedPartition:
+def _read_produced(reader: Reader, version: int, topic: TopicKey) -> ProducedPartition:
     flexible = version >= FLEXIBLE_SINCE
     index, error_code = reader.int32(), reader.int16()
     base_offset, log_append_time_ms = reader.int64(), reader.int64()
@@ -141,5 +148,13 @@ def _read_produced(reader: Reader, version: int, topic: str) -> ProducedPartitio
             reader.skip_tagged_fields(flexible)
         error_message = reader.nullable_string(flexible)
     reader.skip_tagged_fields(flexible)
-    code = ErrorCode(error_code)
-    return ProducedPartition(topic, index, code, base_offset, log_append_time_ms, log_start_offset, error_message)
+    return ProducedPartition(
+        topic.name,
+        index,
+        ErrorCode(error_code),
+        base_offset,
+        log_append_time_ms,
+        log_start_offset,
+        error_message,
+        topic.topic_id,
+    )

@@ -1,4 +1,4 @@
-"""Topics: creating, deleting, describing their configuration, deleting their oldest records."""
+"""Topics: creating, deleting, deleting their oldest records."""
 
 from __future__ import annotations
 
@@ -87,53 +87,6 @@ class DeletedTopic:
 @dataclass(frozen=True, slots=True)
 class DeleteTopicsResponse:
     responses: tuple[DeletedTopic, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class ConfigResource:
-    resource_type: int
-    resource_name: str
-    configuration_keys: tuple[str, ...] | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class DescribeConfigsRequest:
-    resources: tuple[ConfigResource, ...]
-    include_synonyms: bool = False
-    include_documentation: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class ConfigSynonym:
-    name: str
-    value: str | None
-    source: int
-
-
-@dataclass(frozen=True, slots=True)
-class DescribedConfig:
-    name: str
-    value: str | None
-    read_only: bool = False
-    config_source: int = 5
-    is_sensitive: bool = False
-    synonyms: tuple[ConfigSynonym, ...] = ()
-    config_type: int = 0
-    documentation: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class DescribedResource:
-    error_code: ErrorCode
-    error_message: str | None
-    resource_type: int
-    resource_name: str
-    configs: tuple[DescribedConfig, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class DescribeConfigsResponse:
-    results: tuple[DescribedResource, ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -95,4 +95,57 @@ class EndTxnRequest:
 
 @dataclass(frozen=True, slots=True)
 class EndTxnResponse:
+    """Since version 5 every transaction has an epoch of its own: the next one's is told here."""
+
     error_code: ErrorCode
+    producer_id: int = -1
+    producer_epoch: int = -1
+
+
+@dataclass(frozen=True, slots=True)
+class ListTransactionsRequest:
+    state_filters: tuple[str, ...] = ()
+    producer_id_filters: tuple[int, ...] = ()
+    duration_filter: int = -1
+
+
+@dataclass(frozen=True, slots=True)
+class ListedTransaction:
+    transactional_id: str
+    producer_id: int
+    transaction_state: str
+
+
+@dataclass(frozen=True, slots=True)
+class ListTransactionsResponse:
+    error_code: ErrorCode
+    unknown_state_filters: tuple[str, ...]
+    transaction_states: tuple[ListedTransaction, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class DescribeTransactionsRequest:
+    transactional_ids: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TouchedTopic:
+    topic: str
+    partitions: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class DescribedTransaction:
+    error_code: ErrorCode
+    transactional_id: str
+    transaction_state: str = ""
+    transaction_timeout_ms: int = 0
+    transaction_start_time_ms: int = -1
+    producer_id: int = -1
+    producer_epoch: int = -1
+    topics: tuple[TouchedTopic, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class DescribeTransactionsResponse:
+    transaction_states: tuple[DescribedTransaction, ...]

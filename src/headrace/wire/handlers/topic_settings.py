@@ -1,0 +1,88 @@
+"""What Kafka's tools want to know of a topic's setting: its default, where its value comes from, its type, its text."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from headrace.log import TopicConfig
+
+SET_ON_TOPIC: Final = 1
+STATIC_BROKER_SETTING: Final = 4
+DEFAULT: Final = 5
+
+TYPE_BOOLEAN: Final = 1
+TYPE_STRING: Final = 2
+TYPE_INT: Final = 3
+TYPE_LONG: Final = 5
+TYPE_DOUBLE: Final = 6
+TYPE_LIST: Final = 7
+
+_TYPES: Final = {
+    "cleanup.policy": TYPE_LIST,
+    "max.message.bytes": TYPE_INT,
+    "segment.bytes": TYPE_INT,
+    "min.insync.replicas": TYPE_INT,
+    "min.cleanable.dirty.ratio": TYPE_DOUBLE,
+}
+
+# The broker's own name for the default of a topic's setting, which tools show as its synonym.
+_BROKER_NAMES: Final = {
+    "cleanup.policy": "log.cleanup.policy",
+    "compression.type": "compression.type",
+    "delete.retention.ms": "log.cleaner.delete.retention.ms",
+    "max.compaction.lag.ms": "log.cleaner.max.compaction.lag.ms",
+    "max.message.bytes": "message.max.bytes",
+    "message.timestamp.type": "log.message.timestamp.type",
+    "min.cleanable.dirty.ratio": "log.cleaner.min.cleanable.ratio",
+    "min.compaction.lag.ms": "log.cleaner.min.compaction.lag.ms",
+    "min.insync.replicas": "min.insync.replicas",
+    "retention.bytes": "log.retention.bytes",
+    "retention.ms": "log.retention.ms",
+    "segment.bytes": "log.segment.bytes",
+    "segment.ms": "log.roll.ms",
+}
+
+_TEXTS: Final = {
+    "cleanup.policy": "What becomes of old records: delete drops whole segments by age and size, compact keeps the "
+    "newest record of each key, and both may be given together.",
+    "compression.type": "How batches are stored: as the producer sent them, uncompressed, or with one codec for all.",
+    "delete.retention.ms": "How long compaction keeps the record that says a key is gone.",
+    "local.retention.ms": "How long sealed segments stay on this disk after they were archived.",
+    "max.compaction.lag.ms": "After this long a record is compacted even if little of the log is dirty.",
+    "max.message.bytes": "The largest record batch that is accepted, as it is sent, compressed or not.",
+    "message.timestamp.type": "Whether a record's time is its producer's or the moment of its append.",
+    "min.cleanable.dirty.ratio": "How much of the log must be dirty before it is compacted.",
+    "min.compaction.lag.ms": "How long a record is spared by compaction.",
+    "min.insync.replicas": "Accepted for tools that set it; one broker has one replica.",
+    "retention.bytes": "How much of a partition is kept, counted in whole segments; -1 for no limit.",
+    "retention.ms": "How long records are kept after the newest of their segment; -1 for no limit.",
+    "segment.bytes": "How large a segment grows before the next one begins; retention and compaction act on segments.",
+    "segment.ms": "After this long a segment is closed though it is not full.",
+}
+
+_DEFAULTS: Final = TopicConfig().to_names()
+
+
+def default_of(name: str) -> str:
+    return _DEFAULTS[name]
+
+
+def source_of(name: str, value: str) -> int:
+    """A value equal to the default counts as the default, whether or not somebody set it."""
+    return DEFAULT if _DEFAULTS[name] == value else SET_ON_TOPIC
+
+
+def broker_name(name: str) -> str | None:
+    return _BROKER_NAMES.get(name)
+
+
+def type_of(name: str, value: str) -> int:
+    if name in _TYPES:
+        return _TYPES[name]
+    if value in ("true", "false"):
+        return TYPE_BOOLEAN
+    return TYPE_LONG if value.lstrip("-").isdigit() else TYPE_STRING
+
+
+def text_of(name: str) -> str | None:
+    return _TEXTS.get(name)

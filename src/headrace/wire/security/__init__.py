@@ -1,0 +1,1 @@
+"""Who may do what: credentials, access control lists, quotas, and the file that keeps them."""
