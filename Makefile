@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.setup-done
 PIP    := $(BIN)/python -m pip --disable-pip-version-check
 
-.PHONY: help setup demo test test-slow check format lock licences clean
+.PHONY: help setup editor demo test test-slow check format lock licences clean
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
@@ -23,13 +23,18 @@ $(STAMP): requirements/build.txt requirements/dev.txt pyproject.toml
 	@$(PIP) install --quiet --no-deps --no-build-isolation -e .
 	@rm -rf $(VENV)/tmp && touch $@
 
-demo: setup ## a fleet of drones, live in the terminal
+# Setting up builds the editor; afterwards it is built anew where its sources changed.
+editor: setup
+	@$(BIN)/python hatch_build.py
+
+demo: editor ## a fleet of drones, live in the terminal
 	@$(BIN)/headrace demo
 
-test: setup ## the fast tests
+test: editor ## the fast tests
+	@$(BIN)/python hatch_build.py npm run --silent test
 	@$(BIN)/python -m pytest -m "not slow"
 
-test-slow: setup ## crashes, power loss, the wheel: what takes minutes
+test-slow: editor ## crashes, power loss, the wheel: what takes minutes
 	@$(BIN)/python -m pytest -m slow
 
 check: setup ## format, lint, types, import rules
@@ -37,10 +42,12 @@ check: setup ## format, lint, types, import rules
 	@$(BIN)/ruff check .
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports
+	@$(BIN)/python hatch_build.py npm run --silent check
 
 format: setup ## put the code into shape
 	@$(BIN)/ruff format .
 	@$(BIN)/ruff check --fix .
+	@$(BIN)/python hatch_build.py npm run --silent format
 
 lock: ## make the lock files anew (needs uv)
 	uv pip compile --universal --python-version 3.11 --generate-hashes --no-header -q requirements/build.in -o requirements/build.txt
@@ -51,4 +58,4 @@ licences: setup ## list the licences of the runtime parts anew
 	@$(BIN)/python requirements/licences.py > THIRD_PARTY_LICENSES.md
 
 clean: ## remove what setup and tests made
-	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache dist
+	rm -rf $(VENV) ui/node_modules ui/.built ui/.lock src/headrace/server/static .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache dist

@@ -1,7 +1,8 @@
-"""Prints THIRD_PARTY_LICENSES.md: every package of requirements/runtime.txt with the licence that it declares."""
+"""Prints THIRD_PARTY_LICENSES.md: every package that an installation brings, with the licence that it declares."""
 
 from __future__ import annotations
 
+import json
 import re
 from importlib import metadata
 from pathlib import Path
@@ -20,6 +21,16 @@ def licence_of(package: str) -> str:
     return ", ".join(classified) or declared.strip().splitlines()[0] or "see the package"
 
 
+def parts_of_the_editor() -> list[tuple[str, str, str]]:
+    """(name, version, licence) of every npm package whose code is in the built editor."""
+    lock = json.loads((Path(__file__).parents[1] / "ui" / "package-lock.json").read_text())
+    packages = {path: fields for path, fields in lock["packages"].items() if path and not fields.get("dev")}
+    return sorted(
+        (path.rsplit("node_modules/", 1)[1], fields["version"], fields.get("license", "see the package"))
+        for path, fields in packages.items()
+    )
+
+
 def main() -> None:
     lock = Path(__file__).with_name("runtime.txt").read_text()
     names = sorted(set(re.findall(r"^([a-z0-9][a-z0-9._-]*)==", lock, re.MULTILINE)))
@@ -35,6 +46,11 @@ def main() -> None:
             print(f"| {name} | {metadata.version(name)} | {licence_of(name)} |")
         except metadata.PackageNotFoundError:
             print(f"| {name} | – | for other platforms only |")
+    print("\n## In the editor\n")
+    print("npm packages whose code is bundled into the files that the browser loads.\n")
+    print("| package | version | licence |\n|---|---|---|")
+    for part in parts_of_the_editor():
+        print(f"| {' | '.join(part)} |")
 
 
 if __name__ == "__main__":
