@@ -1,5 +1,6 @@
 import { noteOffline, noteOnline } from "./connection";
-import { ApiProblem, type ProblemDetails, Unreachable } from "./problem";
+import { ApiProblem, Unreachable } from "./problem";
+import type { ProblemDetails } from "./types";
 
 type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 

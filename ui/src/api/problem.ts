@@ -1,31 +1,4 @@
-export interface Place {
-  line: number;
-  column: number;
-  marked?: string;
-}
-
-export interface Problem {
-  code: string;
-  message: string;
-  node?: string | null;
-  setting?: string | null;
-  hint?: string | null;
-}
-
-/** A problem+json body: what the server refused, why, and what would be valid. */
-export interface ProblemDetails {
-  title?: string;
-  status?: number;
-  detail?: string;
-  code?: string;
-  message?: string;
-  hint?: string | null;
-  valid?: string[] | null;
-  node?: string | null;
-  place?: Place | null;
-  problems?: Problem[] | null;
-  current?: unknown;
-}
+import type { ProblemDetails } from "./types";
 
 /** The server answered, and the answer is no. */
 export class ApiProblem extends Error {

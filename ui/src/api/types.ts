@@ -1,52 +1,42 @@
-/** Shapes of the API, under the names that the editor uses. */
-import type { Problem } from "./problem";
+/** Shapes of the API, generated from openapi.json, under the names that the editor uses. */
+import type { components } from "./schema";
+
+type Schemas = components["schemas"];
 
 export type Json = boolean | number | string | null | Json[] | { [key: string]: Json };
 export type Config = Record<string, Json>;
 
-export interface NodeBody {
-  id: string;
-  operator: string;
-  config: Config;
-}
-
-export interface EdgeBody {
-  source: string;
-  target: string;
-  source_port: string;
-  target_port: string;
-}
-
-export interface DocumentBody {
-  format: number;
-  name: string;
-  nodes: NodeBody[];
-  edges: EdgeBody[];
-}
-
-export interface Position {
-  x: number;
-  y: number;
-}
-
+export type NodeBody = Omit<Schemas["NodeModel"], "config"> & { config: Config };
+export type EdgeBody = Schemas["EdgeModel"];
+export type DocumentBody = Omit<Schemas["DocumentModel"], "nodes"> & { nodes: NodeBody[] };
+export type Position = Schemas["Position"];
 export type LayoutBody = Record<string, Position>;
+export type Column = Schemas["ColumnView"];
+export type Schema = Schemas["SchemaView"];
+export type Port = Schemas["PortView"];
+export type Problem = Schemas["ProblemView"];
+export type Place = Schemas["PlaceView"];
+export type ProblemDetails = Partial<Schemas["ProblemDetails"]>;
+export type Notations = Schemas["Notations"];
+export type Change = Schemas["ChangeView"];
+export type Diff = Schemas["DiffView"];
+export type VersionInfo = Schemas["VersionInfoView"];
+export type PipelineEntry = Schemas["PipelineEntry"];
+export type PipelineList = Schemas["PipelineList"];
+export type TemplateList = Schemas["TemplateList"];
+export type JobView = Schemas["JobView"];
+export type JobState = JobView["state"];
+export type NodeFigures = Schemas["NodeFigures"];
+export type EdgeFigures = Schemas["EdgeFigures"];
+export type JobEvent = Schemas["JobEvent"];
+export type EventList = Schemas["EventList"];
+export type TopicList = Schemas["TopicList"];
 
-export interface Column {
-  name: string;
-  type: string;
-}
-
-export interface Schema {
-  columns: Column[];
-}
-
-export interface Port {
-  name: string;
-  summary: string;
-  required: boolean;
-}
-
-export type Kind = "source" | "relational" | "serial" | "sink";
+type WithDocument<View> = Omit<View, "document"> & { document: DocumentBody };
+export type CheckView = WithDocument<Schemas["CheckView"]>;
+export type DraftView = WithDocument<Schemas["DraftView"]>;
+export type PipelineView = WithDocument<Schemas["PipelineView"]>;
+export type DeployView = Omit<Schemas["DeployView"], "draft"> & { draft: DraftView };
 
 /** The JSON schema of an operator's config, as far as forms use it. */
 export interface SettingSchema {
@@ -56,7 +46,6 @@ export interface SettingSchema {
   format?: string;
   default?: Json;
   enum?: Json[];
-  const?: Json;
   items?: SettingSchema;
   anyOf?: SettingSchema[];
   properties?: Record<string, SettingSchema>;
@@ -69,59 +58,15 @@ export interface SettingSchema {
   $defs?: Record<string, SettingSchema>;
 }
 
-export interface Operator {
-  name: string;
-  title: string;
-  summary: string;
-  kind: Kind;
-  inputs: Port[];
-  outputs: Port[];
-  guarantees: string;
-  example: string;
-  positional: string | null;
-  stateful: boolean;
-  settings: SettingSchema;
-}
+export type Operator = Omit<Schemas["OperatorView"], "settings"> & { settings: SettingSchema };
+export type Kind = Operator["kind"];
 
-export interface VersionInfo {
-  number: number;
-  note: string;
-  author: string;
-  saved_at: string;
-  content_hash: string;
-}
+export type MetricsTick = Schemas["MetricsTick"];
 
-export interface Change {
-  kind: string;
-  node?: string | null;
-  setting?: string | null;
-  old?: string | null;
-  new?: string | null;
-  text: string;
-}
-
-/** A notation, or why the pipeline has none in it. */
-export interface Notations {
-  sql: string | null;
-  text: string | null;
-  python: string | null;
-  reasons?: Record<string, string>;
-}
-
-export interface DraftView {
-  revision: number;
-  base_version: number | null;
-  document: DocumentBody;
-  layout: LayoutBody;
-  problems: Problem[];
-  changes: Change[];
-  schemas: Record<string, Schema>;
-  notations: Notations;
-}
-
-export interface CheckView {
-  document: DocumentBody;
-  problems: Problem[];
-  schemas: Record<string, Schema>;
-  notations: Notations;
+/** The newest rows on an edge, the newest last. */
+export interface SampleView {
+  columns: Column[];
+  rows: Record<string, Json>[];
+  ranges: Record<string, Record<string, [number, number]>>;
+  took_ms: number;
 }

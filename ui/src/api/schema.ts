@@ -1,0 +1,2323 @@
+// Made by `npm run types` from openapi.json. Do not edit.
+
+export interface paths {
+    "/api/batch": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Run Batch
+         * @description Runs a pipeline once over a range; answers when it is done.
+         */
+        post: operations["run_batch"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/check": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Check Pipeline
+         * @description What is known of a pipeline, faults included, for live typing. 400 where it does not parse.
+         */
+        post: operations["check_pipeline"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Follow Events
+         * @description Server-sent events of all pipelines or of one. With Last-Event-ID, those since then that are still kept.
+         *
+         *     Events named `metrics` hold a MetricsTick and have no id, `missed` says how many were lost to a slow reader;
+         *     all others are named by their kind and hold a JobEvent.
+         */
+        get: operations["follow_events"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/jobs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List Jobs */
+        get: operations["list_jobs"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/jobs/{name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Show Job */
+        get: operations["show_job"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/jobs/{name}/events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Events
+         * @description The newest events of a pipeline that are still kept, oldest first.
+         */
+        get: operations["list_events"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/jobs/{name}/preview/{node}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Preview Node
+         * @description The newest rows of a preview node, the newest last.
+         */
+        get: operations["preview_node"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/operators": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List Operators */
+        get: operations["list_operators"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/operators/{name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Show Operator */
+        get: operations["show_operator"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/pipelines": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List Pipelines */
+        get: operations["list_pipelines"];
+        put?: never;
+        /**
+         * Save Pipeline
+         * @description A new version; 200 and the latest one when it means the same as that.
+         */
+        post: operations["save_pipeline"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/pipelines/{name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show Pipeline
+         * @description The latest version or a given one, in all notations.
+         */
+        get: operations["show_pipeline"];
+        put?: never;
+        post?: never;
+        /** Delete Pipeline */
+        delete: operations["delete_pipeline"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/pipelines/{name}/deploy": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Deploy Draft
+         * @description The draft becomes a version and runs instead of the one that runs now. 400 with problems if it cannot run.
+         */
+        post: operations["deploy_draft"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/pipelines/{name}/diff": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Diff Versions
+         * @description What changed from `old` to `new`: each a version's number, `draft`, `running` or `latest`.
+         */
+        get: operations["diff_versions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/pipelines/{name}/draft": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read Draft
+         * @description Made of the latest version where there is none yet.
+         */
+        get: operations["read_draft"];
+        /**
+         * Write Draft
+         * @description Kept even with problems. 409 with `current` where it is at another revision: then nothing was written.
+         */
+        put: operations["write_draft"];
+        post?: never;
+        /** Discard Draft */
+        delete: operations["discard_draft"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/pipelines/{name}/start": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Start Pipeline
+         * @description Runs now and after every restart of the server, until stopped.
+         */
+        post: operations["start_pipeline"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/pipelines/{name}/stop": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Stop Pipeline */
+        post: operations["stop_pipeline"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/pipelines/{name}/versions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List Versions */
+        get: operations["list_versions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/pipelines/{name}/versions/{number}/restore": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Restore Version
+         * @description The draft becomes that version.
+         */
+        post: operations["restore_version"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/pipelines/validate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Validate Pipeline
+         * @description What is known of a pipeline that can run; 400 with every problem found otherwise. Nothing is saved.
+         */
+        post: operations["validate_pipeline"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/templates": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List Templates */
+        get: operations["list_templates"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/templates/{template}/use": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Use Template
+         * @description A new pipeline with the template as its draft. 409 where the name is taken.
+         */
+        post: operations["use_template"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/topics": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List Topics */
+        get: operations["list_topics"];
+        put?: never;
+        /** Create Topic */
+        post: operations["create_topic"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/topics/{topic}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Show Topic */
+        get: operations["show_topic"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete Topic
+         * @description The topic and all its records.
+         */
+        delete: operations["delete_topic"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/health": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Health
+         * @description The process answers; open to all.
+         */
+        get: operations["health"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/ready": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Ready
+         * @description 200 when Spark is up and wanted pipelines were started, 503 before.
+         */
+        get: operations["ready"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+}
+export type webhooks = Record<string, never>;
+export interface components {
+    schemas: {
+        /**
+         * BatchBody
+         * @description A range as `start` and `end` of topics: earliest, latest, offset:N or timestamp:ISO8601.
+         */
+        BatchBody: {
+            document?: components["schemas"]["DocumentModel"] | null;
+            /**
+             * End
+             * @default latest
+             */
+            end: string;
+            /**
+             * Name
+             * @description The pipeline's name; text notation has none of its own.
+             */
+            name?: string | null;
+            /** Sql */
+            sql?: string | null;
+            /**
+             * Start
+             * @default earliest
+             */
+            start: string;
+            /** Text */
+            text?: string | null;
+        };
+        /**
+         * BatchFigures
+         * @description Of the query whose batches take longest. `count` is over all queries.
+         */
+        BatchFigures: {
+            /** Count */
+            count: number;
+            /** Last Ms */
+            last_ms: number;
+            /** Rows Per Second */
+            rows_per_second: number;
+        };
+        /** BatchView */
+        BatchView: {
+            /** Bad */
+            bad: {
+                [key: string]: number;
+            };
+            /** Pipeline */
+            pipeline: string;
+            /** Rows */
+            rows: {
+                [key: string]: number;
+            };
+            /** Seconds */
+            seconds: number;
+        };
+        /**
+         * ChangeView
+         * @description `old` and `new` are ids of a renamed node, names of operators, or JSON texts of a setting; `text` says it all.
+         */
+        ChangeView: {
+            edge: components["schemas"]["EdgeModel"] | null;
+            /**
+             * Kind
+             * @enum {string}
+             */
+            kind: "node_added" | "node_removed" | "node_renamed" | "operator_replaced" | "setting_changed" | "edge_added" | "edge_removed";
+            /** New */
+            new: string | null;
+            /** Node */
+            node: string | null;
+            /** Old */
+            old: string | null;
+            /** Setting */
+            setting: string | null;
+            /** Text */
+            text: string;
+        };
+        /**
+         * CheckView
+         * @description What can be told of a pipeline without running it. `schemas` has the nodes whose columns are known.
+         */
+        CheckView: {
+            document: components["schemas"]["DocumentModel"];
+            notations: components["schemas"]["Notations"];
+            /** Problems */
+            problems: components["schemas"]["ProblemView"][];
+            /** Schemas */
+            schemas: {
+                [key: string]: components["schemas"]["SchemaView"];
+            };
+        };
+        /** ColumnView */
+        ColumnView: {
+            /** Name */
+            name: string;
+            /** Type */
+            type: string;
+        };
+        /** DeletedView */
+        DeletedView: {
+            /** Deleted */
+            deleted: boolean;
+            /** Name */
+            name: string;
+        };
+        /**
+         * DeployBody
+         * @description `reset` forgets state and offsets, where what was stored does not fit the new version.
+         */
+        DeployBody: {
+            /**
+             * Author
+             * @default
+             */
+            author: string;
+            /** Expected Revision */
+            expected_revision: number;
+            /**
+             * Note
+             * @default
+             */
+            note: string;
+            /**
+             * Reset
+             * @default false
+             */
+            reset: boolean;
+        };
+        /** DeployView */
+        DeployView: {
+            draft: components["schemas"]["DraftView"];
+            job: components["schemas"]["JobView"];
+            version: components["schemas"]["VersionInfoView"];
+        };
+        /** DiffView */
+        DiffView: {
+            /** Changes */
+            changes: components["schemas"]["ChangeView"][];
+        };
+        /**
+         * DocumentModel
+         * @description A pipeline: format, name, nodes and edges. `format`, `config` and the ports may be left out of a request.
+         */
+        DocumentModel: {
+            /** Edges */
+            edges: components["schemas"]["EdgeModel"][];
+            /**
+             * Format
+             * @default 1
+             * @constant
+             */
+            format: 1;
+            /** Name */
+            name: string;
+            /** Nodes */
+            nodes: components["schemas"]["NodeModel"][];
+        };
+        /**
+         * DraftBody
+         * @description `expected_revision` is the one that this replaces; 0 for a pipeline that has no draft yet.
+         */
+        DraftBody: {
+            document?: components["schemas"]["DocumentModel"] | null;
+            /** Expected Revision */
+            expected_revision: number;
+            /** Layout */
+            layout?: {
+                [key: string]: components["schemas"]["Position"];
+            } | null;
+            /**
+             * Name
+             * @description The pipeline's name; text notation has none of its own.
+             */
+            name?: string | null;
+            /** Sql */
+            sql?: string | null;
+            /** Text */
+            text?: string | null;
+        };
+        /**
+         * DraftView
+         * @description `changes` is against `changes_from`; `latest_version` above `base_version`: somebody saved one meanwhile.
+         */
+        DraftView: {
+            /** Base Version */
+            base_version: number;
+            /** Changes */
+            changes: components["schemas"]["ChangeView"][];
+            /**
+             * Changes From
+             * @enum {string}
+             */
+            changes_from: "running" | "latest" | "nothing";
+            document: components["schemas"]["DocumentModel"];
+            /** Latest Version */
+            latest_version: number;
+            /** Layout */
+            layout: {
+                [key: string]: components["schemas"]["Position"];
+            };
+            notations: components["schemas"]["Notations"];
+            /** Pipeline */
+            pipeline: string;
+            /** Problems */
+            problems: components["schemas"]["ProblemView"][];
+            /** Revision */
+            revision: number;
+            /**
+             * Saved At
+             * Format: date-time
+             */
+            saved_at: string;
+            /** Schemas */
+            schemas: {
+                [key: string]: components["schemas"]["SchemaView"];
+            };
+        };
+        /**
+         * EdgeFigures
+         * @description `lag`: records of the source topic that are not yet in the output; null where the edge begins at no topic.
+         */
+        EdgeFigures: {
+            /** Lag */
+            lag: number | null;
+            /** Rate */
+            rate: number;
+            /** Rows */
+            rows: number;
+            /** Source */
+            source: string;
+            /**
+             * Source Port
+             * @default out
+             */
+            source_port: string;
+            /** Target */
+            target: string;
+            /**
+             * Target Port
+             * @default in
+             */
+            target_port: string;
+        };
+        /** EdgeModel */
+        EdgeModel: {
+            /** Source */
+            source: string;
+            /**
+             * Source Port
+             * @default out
+             */
+            source_port: string;
+            /** Target */
+            target: string;
+            /**
+             * Target Port
+             * @default in
+             */
+            target_port: string;
+        };
+        /**
+         * EventList
+         * @description Oldest first.
+         */
+        EventList: {
+            /** Events */
+            events: components["schemas"]["JobEvent"][];
+        };
+        /** ExpectedBody */
+        ExpectedBody: {
+            /** Expected Revision */
+            expected_revision: number;
+        };
+        /** HealthView */
+        HealthView: {
+            /**
+             * Status
+             * @constant
+             */
+            status: "ok";
+        };
+        /**
+         * JobError
+         * @description `record` is the offending one, where it is known.
+         */
+        JobError: {
+            /** Code */
+            code: string;
+            /** Hint */
+            hint: string | null;
+            /** Message */
+            message: string;
+            /** Node */
+            node: string | null;
+            /** Record */
+            record: {
+                [key: string]: unknown;
+            } | null;
+        };
+        /**
+         * JobEvent
+         * @description `number` grows by one from event to event.
+         */
+        JobEvent: {
+            /** Details */
+            details: {
+                [key: string]: unknown;
+            };
+            /**
+             * Kind
+             * @enum {string}
+             */
+            kind: "started" | "stopped" | "state_changed" | "error" | "progress" | "end_of_stream" | "draft_changed";
+            /** Node */
+            node: string | null;
+            /** Number */
+            number: number;
+            /** Pipeline */
+            pipeline: string;
+            /** Time Ms */
+            time_ms: number;
+        };
+        /** JobFigures */
+        JobFigures: {
+            batches: components["schemas"]["BatchFigures"];
+            /** Edges */
+            edges: components["schemas"]["EdgeFigures"][];
+            /** Nodes */
+            nodes: {
+                [key: string]: components["schemas"]["NodeFigures"];
+            };
+            /**
+             * State
+             * @enum {string}
+             */
+            state: "starting" | "running" | "stopping" | "stopped" | "failed";
+        };
+        /** JobList */
+        JobList: {
+            /** Jobs */
+            jobs: components["schemas"]["JobView"][];
+        };
+        /** JobView */
+        JobView: {
+            batches: components["schemas"]["BatchFigures"];
+            /** Content Hash */
+            content_hash: string;
+            /** Edges */
+            edges: components["schemas"]["EdgeFigures"][];
+            error: components["schemas"]["JobError"] | null;
+            /** Nodes */
+            nodes: {
+                [key: string]: components["schemas"]["NodeFigures"];
+            };
+            /** Pipeline */
+            pipeline: string;
+            /** Queries */
+            queries: components["schemas"]["QueryView"][];
+            /** Restarts */
+            restarts: number;
+            /**
+             * Started At
+             * Format: date-time
+             */
+            started_at: string;
+            /**
+             * State
+             * @enum {string}
+             */
+            state: "starting" | "running" | "stopping" | "stopped" | "failed";
+            /** Version */
+            version: number | null;
+        };
+        /**
+         * MetricsTick
+         * @description All jobs at one moment; sent at most twice a second.
+         */
+        MetricsTick: {
+            /** Jobs */
+            jobs: {
+                [key: string]: components["schemas"]["JobFigures"];
+            };
+            /** Time Ms */
+            time_ms: number;
+        };
+        /** NodeCountView */
+        NodeCountView: {
+            /** Bad Total */
+            bad_total: number;
+            /** Late Total */
+            late_total: number;
+            /** Node */
+            node: string;
+            /** Rows Out Total */
+            rows_out_total: number;
+        };
+        /**
+         * NodeFigures
+         * @description Since the job started; `rate` in rows out per second, over the last seconds.
+         */
+        NodeFigures: {
+            /** Rate */
+            rate: number;
+            /** Rows Bad */
+            rows_bad: number;
+            /** Rows In */
+            rows_in: number;
+            /** Rows Late */
+            rows_late: number;
+            /** Rows Out */
+            rows_out: number;
+        };
+        /** NodeModel */
+        NodeModel: {
+            /** Config */
+            config: {
+                [key: string]: unknown;
+            };
+            /** Id */
+            id: string;
+            /** Operator */
+            operator: string;
+        };
+        /**
+         * Notations
+         * @description The same pipeline in each notation; null where it cannot be said in one, and then `reasons` says why.
+         */
+        Notations: {
+            /** Python */
+            python: string | null;
+            /** Reasons */
+            reasons: {
+                [key: string]: string;
+            };
+            /** Sql */
+            sql: string | null;
+            /** Text */
+            text: string | null;
+        };
+        /**
+         * OperatorList
+         * @description `problems`: one sentence for each plugin that could not be loaded.
+         */
+        OperatorList: {
+            /** Operators */
+            operators: components["schemas"]["OperatorView"][];
+            /** Problems */
+            problems: string[];
+        };
+        /**
+         * OperatorView
+         * @description `settings` is the JSON schema of the config: title, description, default, enum, and `format` as a form's hint.
+         */
+        OperatorView: {
+            /** Example */
+            example: string;
+            /** Guarantees */
+            guarantees: string;
+            /** Inputs */
+            inputs: components["schemas"]["PortView"][];
+            /**
+             * Kind
+             * @enum {string}
+             */
+            kind: "source" | "relational" | "serial" | "sink";
+            /** Name */
+            name: string;
+            /** Outputs */
+            outputs: components["schemas"]["PortView"][];
+            /** Positional */
+            positional: string | null;
+            /** Settings */
+            settings: {
+                [key: string]: unknown;
+            };
+            /** Stateful */
+            stateful: boolean;
+            /** Summary */
+            summary: string;
+            /** Title */
+            title: string;
+        };
+        /** PartitionView */
+        PartitionView: {
+            /** Bytes */
+            bytes: number | null;
+            /** End Offset */
+            end_offset: number;
+            /** Id */
+            id: number;
+            /** Segments */
+            segments: number | null;
+            /** Start Offset */
+            start_offset: number;
+        };
+        /**
+         * PipelineBody
+         * @description A pipeline in one of its notations. A name given here wins over the one in the notation.
+         */
+        PipelineBody: {
+            document?: components["schemas"]["DocumentModel"] | null;
+            /**
+             * Name
+             * @description The pipeline's name; text notation has none of its own.
+             */
+            name?: string | null;
+            /** Sql */
+            sql?: string | null;
+            /** Text */
+            text?: string | null;
+        };
+        /**
+         * PipelineDraft
+         * @description `changes`: how many, against the running or else the latest version.
+         */
+        PipelineDraft: {
+            /** Changes */
+            changes: number;
+            /** Revision */
+            revision: number;
+        };
+        /**
+         * PipelineEntry
+         * @description `latest` is null for a pipeline that is only a draft yet.
+         */
+        PipelineEntry: {
+            draft: components["schemas"]["PipelineDraft"] | null;
+            job: components["schemas"]["PipelineJob"] | null;
+            latest: components["schemas"]["VersionInfoView"] | null;
+            /** Name */
+            name: string;
+        };
+        /** PipelineJob */
+        PipelineJob: {
+            /**
+             * State
+             * @enum {string}
+             */
+            state: "starting" | "running" | "stopping" | "stopped" | "failed";
+            /** Version */
+            version: number | null;
+        };
+        /** PipelineList */
+        PipelineList: {
+            /** Pipelines */
+            pipelines: components["schemas"]["PipelineEntry"][];
+        };
+        /** PipelineView */
+        PipelineView: {
+            document: components["schemas"]["DocumentModel"];
+            /** Layout */
+            layout: {
+                [key: string]: components["schemas"]["Position"];
+            };
+            notations: components["schemas"]["Notations"];
+            version: components["schemas"]["VersionInfoView"];
+        };
+        /**
+         * PlaceView
+         * @description Line and column count from 1; `marked` is the line with a mark under the spot.
+         */
+        PlaceView: {
+            /** Column */
+            column: number;
+            /** Line */
+            line: number;
+            /** Marked */
+            marked: string;
+        };
+        /** PortView */
+        PortView: {
+            /** Name */
+            name: string;
+            /** Required */
+            required: boolean;
+            /** Summary */
+            summary: string;
+        };
+        /** Position */
+        Position: {
+            /** X */
+            x: number;
+            /** Y */
+            y: number;
+        };
+        /**
+         * ProblemDetails
+         * @description Problem details (RFC 9457). Only the fields that apply are there.
+         */
+        ProblemDetails: {
+            /** Code */
+            code: string;
+            /** @description Of a conflict about a draft: what is there now. */
+            current?: components["schemas"]["DraftView"] | null;
+            /** Detail */
+            detail: string;
+            /** Domain */
+            domain?: string | null;
+            /** Hint */
+            hint?: string | null;
+            /** Message */
+            message: string;
+            /** Node */
+            node?: string | null;
+            place?: components["schemas"]["PlaceView"] | null;
+            /** Problems */
+            problems?: components["schemas"]["ProblemView"][] | null;
+            /** Status */
+            status: number;
+            /** Title */
+            title: string;
+            /** Type */
+            type: string;
+            /** Valid */
+            valid?: string[] | null;
+        } & {
+            [key: string]: unknown;
+        };
+        /**
+         * ProblemView
+         * @description One fault of a pipeline; `node` and `setting` say where.
+         */
+        ProblemView: {
+            /** Code */
+            code: string;
+            /** Hint */
+            hint: string | null;
+            /** Message */
+            message: string;
+            /** Node */
+            node: string | null;
+            /** Setting */
+            setting: string | null;
+        };
+        /**
+         * QueryView
+         * @description One streaming query. `lag` is by topic partition.
+         */
+        QueryView: {
+            /** Batch */
+            batch: number;
+            /** Batch Ms */
+            batch_ms: number;
+            /** Lag */
+            lag: {
+                [key: string]: number;
+            };
+            /** Name */
+            name: string;
+            /** Nodes */
+            nodes: components["schemas"]["NodeCountView"][];
+            /** Rows Per Second */
+            rows_per_second: number;
+        };
+        /** ReadyView */
+        ReadyView: {
+            /** Ready */
+            ready: boolean;
+        };
+        /** RowsView */
+        RowsView: {
+            /** Rows */
+            rows: {
+                [key: string]: unknown;
+            }[];
+        };
+        /** SaveBody */
+        SaveBody: {
+            /**
+             * Author
+             * @default
+             */
+            author: string;
+            document?: components["schemas"]["DocumentModel"] | null;
+            /**
+             * Name
+             * @description The pipeline's name; text notation has none of its own.
+             */
+            name?: string | null;
+            /**
+             * Note
+             * @default
+             */
+            note: string;
+            /** Sql */
+            sql?: string | null;
+            /** Text */
+            text?: string | null;
+        };
+        /**
+         * SavedView
+         * @description `is_new` is false when the latest version means the same already.
+         */
+        SavedView: {
+            /** Is New */
+            is_new: boolean;
+            version: components["schemas"]["VersionInfoView"];
+        };
+        /** SchemaView */
+        SchemaView: {
+            /** Columns */
+            columns: components["schemas"]["ColumnView"][];
+        };
+        /**
+         * StartBody
+         * @description `reset` forgets state and offsets: the pipeline begins at its sources' start.
+         */
+        StartBody: {
+            /**
+             * Reset
+             * @default false
+             */
+            reset: boolean;
+            /** Version */
+            version?: number | null;
+        };
+        /** TemplateList */
+        TemplateList: {
+            /** Templates */
+            templates: components["schemas"]["TemplateView"][];
+        };
+        /** TemplateView */
+        TemplateView: {
+            document: components["schemas"]["DocumentModel"];
+            /** Layout */
+            layout: {
+                [key: string]: components["schemas"]["Position"];
+            };
+            /** Name */
+            name: string;
+            /** Summary */
+            summary: string;
+            /** Title */
+            title: string;
+        };
+        /** TopicBody */
+        TopicBody: {
+            /** Config */
+            config?: {
+                [key: string]: string;
+            };
+            /** Name */
+            name: string;
+            /**
+             * Partitions
+             * @default 1
+             */
+            partitions: number;
+        };
+        /**
+         * TopicEntry
+         * @description `messages` counts offsets between start and end; `bytes` is null for a broker on another machine.
+         */
+        TopicEntry: {
+            /** Bytes */
+            bytes: number | null;
+            /** Is Internal */
+            is_internal: boolean;
+            /** Messages */
+            messages: number;
+            /** Name */
+            name: string;
+            /** Partitions */
+            partitions: number;
+        };
+        /** TopicList */
+        TopicList: {
+            /** Topics */
+            topics: components["schemas"]["TopicEntry"][];
+        };
+        /** TopicSetting */
+        TopicSetting: {
+            /** Is Default */
+            is_default: boolean;
+            /** Is Read Only */
+            is_read_only: boolean;
+            /** Name */
+            name: string;
+            /** Value */
+            value: string | null;
+        };
+        /** TopicView */
+        TopicView: {
+            /** Bytes */
+            bytes: number | null;
+            /** Config */
+            config: components["schemas"]["TopicSetting"][];
+            /** Is Internal */
+            is_internal: boolean;
+            /** Messages */
+            messages: number;
+            /** Name */
+            name: string;
+            /** Partitions */
+            partitions: components["schemas"]["PartitionView"][];
+        };
+        /** UseTemplateBody */
+        UseTemplateBody: {
+            /**
+             * As
+             * @description The name of the new pipeline.
+             */
+            as: string;
+        };
+        /** VersionInfoView */
+        VersionInfoView: {
+            /** Author */
+            author: string;
+            /** Content Hash */
+            content_hash: string;
+            /** Note */
+            note: string;
+            /** Number */
+            number: number;
+            /** Pipeline */
+            pipeline: string;
+            /**
+             * Saved At
+             * Format: date-time
+             */
+            saved_at: string;
+        };
+        /**
+         * VersionList
+         * @description Oldest first.
+         */
+        VersionList: {
+            /** Versions */
+            versions: components["schemas"]["VersionInfoView"][];
+        };
+    };
+    responses: never;
+    parameters: never;
+    requestBodies: never;
+    headers: never;
+    pathItems: never;
+}
+export type $defs = Record<string, never>;
+export interface operations {
+    run_batch: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["BatchBody"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BatchView"];
+                };
+            };
+            /** @description What went wrong, where, and what is valid. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDetails"];
+                };
+            };
+        };
+    };
+    check_pipeline: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PipelineBody"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CheckView"];
+                };
+            };
+            /** @description What went wrong, where, and what is valid. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDetails"];
+                };
+            };
+        };
+    };
+    follow_events: {
+        parameters: {
+            query?: {
+                pipeline?: string | null;
+            };
+            header?: {
+                "last-event-id"?: string | null;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Server-sent events; see the summary. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/event-stream": components["schemas"]["JobEvent"] | components["schemas"]["MetricsTick"];
+                };
+            };
+            /** @description What went wrong, where, and what is valid. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDetails"];
+                };
+            };
+        };
+    };
+    list_jobs: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JobList"];
+                };
+            };
+            /** @description What went wrong, where, and what is valid. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDetails"];
+                };
+            };
+        };
+    };
+    show_job: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JobView"];
+                };
+            };
+            /** @description What went wrong, where, and what is valid. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDetails"];
+                };
+            };
+        };
+    };
+    list_events: {
+        parameters: {
+            query?: {
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EventList"];
+                };
+            };
+            /** @description What went wrong, where, and what is valid. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDetails"];
+                };
+            };
+        };
+    };
+    preview_node: {
+        parameters: {
+            query?: {
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                name: string;
+                node: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RowsView"];
+                };
+            };
+            /** @description What went wrong, where, and what is valid. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDetails"];
+                };
+            };
+        };
+    };
+    list_operators: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OperatorList"];
+                };
+            };
+            /** @description What went wrong, where, and what is valid. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDetails"];
+                };
+            };
+        };
+    };
+    show_operator: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OperatorView"];
+                };
+            };
+            /** @description What went wrong, where, and what is valid. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDetails"];
+                };
+            };
+        };
+    };
+    list_pipelines: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PipelineList"];
+                };
+            };
+            /** @description What went wrong, where, and what is valid. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDetails"];
+                };
+            };
+        };
+    };
+    save_pipeline: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SaveBody"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SavedView"];
+                };
+            };
+            /** @description What went wrong, where, and what is valid. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDetails"];
+                };
+            };
+        };
+    };
+    show_pipeline: {
+        parameters: {
+            query?: {
+                version?: number | null;
+            };
+            header?: never;
+            path: {
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PipelineView"];
+                };
+            };
+            /** @description What went wrong, where, and what is valid. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDetails"];
+                };
+            };
+        };
+    };
+    delete_pipeline: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeletedView"];
+                };
+            };
+            /** @description What went wrong, where, and what is valid. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDetails"];
+                };
+            };
+        };
+    };
+    deploy_draft: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["DeployBody"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeployView"];
+                };
+            };
+            /** @description What went wrong, where, and what is valid. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDetails"];
+                };
+            };
+        };
+    };
+    diff_versions: {
+        parameters: {
+            query: {
+                new: string;
+                old: string;
+            };
+            header?: never;
+            path: {
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DiffView"];
+                };
+            };
+            /** @description What went wrong, where, and what is valid. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDetails"];
+                };
+            };
+        };
+    };
+    read_draft: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DraftView"];
+                };
+            };
+            /** @description What went wrong, where, and what is valid. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDetails"];
+                };
+            };
+        };
+    };
+    write_draft: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["DraftBody"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DraftView"];
+                };
+            };
+            /** @description What went wrong, where, and what is valid. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDetails"];
+                };
+            };
+        };
+    };
+    discard_draft: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeletedView"];
+                };
+            };
+            /** @description What went wrong, where, and what is valid. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDetails"];
+                };
+            };
+        };
+    };
+    start_pipeline: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["StartBody"] | null;
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JobView"];
+                };
+            };
+            /** @description What went wrong, where, and what is valid. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDetails"];
+                };
+            };
+        };
+    };
+    stop_pipeline: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JobView"];
+                };
+            };
+            /** @description What went wrong, where, and what is valid. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDetails"];
+                };
+            };
+        };
+    };
+    list_versions: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["VersionList"];
+                };
+            };
+            /** @description What went wrong, where, and what is valid. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDetails"];
+                };
+            };
+        };
+    };
+    restore_version: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                name: string;
+                number: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ExpectedBody"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DraftView"];
+                };
+            };
+            /** @description What went wrong, where, and what is valid. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDetails"];
+                };
+            };
+        };
+    };
+    validate_pipeline: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PipelineBody"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CheckView"];
+                };
+            };
+            /** @description What went wrong, where, and what is valid. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDetails"];
+                };
+            };
+        };
+    };
+    list_templates: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TemplateList"];
+                };
+            };
+            /** @description What went wrong, where, and what is valid. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDetails"];
+                };
+            };
+        };
+    };
+    use_template: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                template: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UseTemplateBody"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DraftView"];
+                };
+            };
+            /** @description What went wrong, where, and what is valid. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDetails"];
+                };
+            };
+        };
+    };
+    list_topics: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TopicList"];
+                };
+            };
+            /** @description What went wrong, where, and what is valid. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDetails"];
+                };
+            };
+        };
+    };
+    create_topic: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TopicBody"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TopicView"];
+                };
+            };
+            /** @description What went wrong, where, and what is valid. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDetails"];
+                };
+            };
+        };
+    };
+    show_topic: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                topic: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TopicView"];
+                };
+            };
+            /** @description What went wrong, where, and what is valid. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDetails"];
+                };
+            };
+        };
+    };
+    delete_topic: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                topic: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeletedView"];
+                };
+            };
+            /** @description What went wrong, where, and what is valid. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDetails"];
+                };
+            };
+        };
+    };
+    health: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HealthView"];
+                };
+            };
+            /** @description What went wrong, where, and what is valid. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDetails"];
+                };
+            };
+        };
+    };
+    ready: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReadyView"];
+                };
+            };
+            /** @description What went wrong, where, and what is valid. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDetails"];
+                };
+            };
+        };
+    };
+}
