@@ -1,0 +1,69 @@
+"""Serial operators: Python in the stream, strictly in order, with state by name. No Spark in here.
+
+The same code runs inside Spark's tasks, in tests and in a plain script.
+"""
+
+from headrace.serial.batch import Batch, Copies
+from headrace.serial.boundary import FAIL, DeadLetter, OnError, OperatorFailed
+from headrace.serial.chain import Chain, Link, Moment, NodeReport, Step
+from headrace.serial.context import Context, microseconds, timestamps
+from headrace.serial.contract import API_VERSION, Operator
+from headrace.serial.files import LocalFiles, StateFiles
+from headrace.serial.functions import BatchFunction, RowFunction, per_batch, per_row
+from headrace.serial.items import ValueState
+from headrace.serial.keyed_rings import KeyedRings
+from headrace.serial.keyed_table import KeyedTable
+from headrace.serial.keys import Groups, group
+from headrace.serial.lanes import LaneResult, LaneRun, lane_of
+from headrace.serial.row_types import batch_from, rows_from, schema_of
+from headrace.serial.signals import Signal
+from headrace.serial.state import NodeState
+from headrace.serial.store import Manifest, StateStore, Version, manifest_from_json, manifest_to_json
+from headrace.serial.timers import Timer, Timers
+from headrace.serial.watermark import Progress
+
+__all__ = [
+    "API_VERSION",
+    "FAIL",
+    "Batch",
+    "BatchFunction",
+    "Chain",
+    "Context",
+    "Copies",
+    "DeadLetter",
+    "Groups",
+    "KeyedRings",
+    "KeyedTable",
+    "LaneResult",
+    "LaneRun",
+    "Link",
+    "LocalFiles",
+    "Manifest",
+    "Moment",
+    "NodeReport",
+    "NodeState",
+    "OnError",
+    "Operator",
+    "OperatorFailed",
+    "Progress",
+    "RowFunction",
+    "Signal",
+    "StateFiles",
+    "StateStore",
+    "Step",
+    "Timer",
+    "Timers",
+    "ValueState",
+    "Version",
+    "batch_from",
+    "group",
+    "lane_of",
+    "manifest_from_json",
+    "manifest_to_json",
+    "microseconds",
+    "per_batch",
+    "per_row",
+    "rows_from",
+    "schema_of",
+    "timestamps",
+]

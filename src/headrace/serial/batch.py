@@ -1,0 +1,111 @@
+"""Rows on their way through a chain: passed by reference, copied in one place only, and counted there."""
+
+from __future__ import annotations
+
+import ctypes
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from headrace.errors import InvalidInput
+
+DEFAULT_INPUT = "in"
+DEFAULT_OUTPUT = "out"
+
+
+@dataclass(slots=True)
+class Copies:
+    """How often a node made a batch its own, and how many bytes that took."""
+
+    count: int = 0
+    bytes: int = 0
+
+
+class Batch:
+    """An Arrow batch and how many operators hold it.
+
+    `port` is the input it arrived at, or the output it leaves by. `private` says that nobody outside of the chain sees
+    the memory: then the only holder may write to it.
+    """
+
+    __slots__ = ("_copies", "_private", "_sharers", "port", "rows")
+
+    def __init__(self, rows: pa.RecordBatch, *, port: str = DEFAULT_OUTPUT, private: bool = False) -> None:
+        self.rows = rows
+        self.port = port
+        self._private = private
+        self._sharers = 1
+        self._copies = Copies()
+
+    @property
+    def num_rows(self) -> int:
+        return self.rows.num_rows
+
+    @property
+    def is_shared(self) -> bool:
+        return self._sharers > 1 or not self._private
+
+    def column(self, name: str) -> pa.Array[Any]:
+        return self.rows.column(name)
+
+    def to(self, port: str) -> Batch:
+        """The same rows, leaving by another output."""
+        self.port = port
+        return self
+
+    def share(self, holders: int) -> None:
+        """Called by the chain before several operators get this batch."""
+        self._sharers += holders
+
+    def release(self) -> None:
+        """Called by the chain when an operator is done with it."""
+        self._sharers -= 1
+
+    def handed_to(self, copies: Copies) -> Batch:
+        """Called by the chain: copies made from here on count for this node."""
+        self._copies = copies
+        return self
+
+    def writable(self) -> Batch:
+        """A batch whose arrays may be changed in place: this one, or a copy where others can see its memory."""
+        if not self.is_shared:
+            return self
+        copied = _copied(self.rows)
+        self._copies.count += 1
+        self._copies.bytes += copied.nbytes
+        return Batch(copied, port=self.port, private=True)
+
+    def array(self, name: str) -> np.ndarray[Any, Any]:
+        """A column of numbers as a view that can be written to.
+
+        Raises InvalidInput for a batch that others see, and for a column that is no plain array of numbers.
+        """
+        if self.is_shared:
+            raise InvalidInput(f"column {name!r} belongs to a shared batch", hint="call batch.writable() first")
+        column = self.rows.column(name)
+        if column.null_count or not pa.types.is_primitive(column.type) or pa.types.is_boolean(column.type):
+            raise InvalidInput(
+                f"column {name!r} ({column.type}) cannot be written in place: only numbers without nulls"
+            )
+        return _view(column)
+
+
+def _copied(rows: pa.RecordBatch) -> pa.RecordBatch:
+    """Deep: through Arrow's own format, which keeps every type as it is."""
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, rows.schema) as writer:
+        writer.write_batch(rows)
+    return pa.ipc.open_stream(sink.getvalue()).read_next_batch()
+
+
+def _view(column: pa.Array[Any]) -> np.ndarray[Any, Any]:
+    """Arrow marks its buffers as read-only; the batch has just made sure that nobody else can see this one."""
+    values = column.buffers()[1]
+    kind = np.dtype(column.type.to_pandas_dtype() if not pa.types.is_temporal(column.type) else np.int64)
+    if values is None or not len(column):
+        return np.empty(0, kind)
+    memory = (ctypes.c_char * values.size).from_address(values.address)
+    array: np.ndarray[Any, Any] = np.ndarray((len(column),), kind, memoryview(memory), column.offset * kind.itemsize)
+    return array

@@ -1,0 +1,150 @@
+"""The one place where user code is called: its errors come out with the node, the lane, the row and the traceback."""
+
+from __future__ import annotations
+
+import json
+import time
+import traceback
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from headrace.errors import InvalidConfig, JobFailed
+from headrace.serial.batch import Batch
+from headrace.serial.contract import Operator
+
+# A row is quoted in an error up to this many characters.
+ROW_CHARACTERS_MAX = 500
+TRACEBACK_LINES_MAX = 12
+
+Action = Literal["fail", "drop", "dead_letter"]
+
+
+@dataclass(frozen=True, slots=True)
+class OnError:
+    """What becomes of a row that an operator cannot handle, after so many more tries."""
+
+    action: Action = "fail"
+    retries: int = 0
+    retry_delay_ms: int = 100
+
+
+FAIL = OnError()
+
+
+@dataclass(frozen=True, slots=True)
+class DeadLetter:
+    """One row that was set aside, as JSON, and why."""
+
+    node: str
+    lane: int
+    row: str
+    reason: str
+    partition: int | None = None
+    offset: int | None = None
+
+    def to_json(self) -> str:
+        fields = {"node": self.node, "lane": self.lane, "partition": self.partition, "offset": self.offset}
+        return json.dumps({**fields, "reason": self.reason, "row": self.row})
+
+
+class OperatorFailed(JobFailed):
+    """An operator raised: says in which node and lane, on which row, and what."""
+
+    code = "operator_failed"
+
+
+class Boundary:
+    """Calls one operator's methods. Rows that it cannot handle are found by halving, if its rows do not depend on
+    each other; else the whole micro-batch fails and is run again from the state it began with.
+
+    Raises InvalidConfig when rows shall be set aside by an operator with state.
+    """
+
+    def __init__(
+        self, node: str, lane: int, operator: Operator, policy: OnError, sleep: Callable[[float], None] = time.sleep
+    ) -> None:
+        if policy.action != "fail" and not operator.stateless:
+            raise InvalidConfig(
+                f"rows that fail cannot be set aside: {type(operator).__name__} keeps state",
+                node=node,
+                valid=("fail",),
+            )
+        self._node = node
+        self._lane = lane
+        self._operator = operator
+        self._policy = policy
+        self._sleep = sleep
+        self.failed_rows = 0
+        self.dead_letters: list[DeadLetter] = []
+
+    def process(self, batch: Batch) -> list[Batch]:
+        """What the operator makes of a batch, in order. Raises OperatorFailed if it fails for good."""
+        try:
+            return list(self._operator.process(batch))
+        except Exception as error:
+            if not self._operator.stateless:
+                raise self._failure(error, batch) from error
+            return list(self._in_halves(batch, error))
+
+    def call(self, method: Callable[[], Iterable[Batch] | None]) -> list[Batch]:
+        """Any other method of the operator."""
+        try:
+            return list(method() or ())
+        except Exception as error:
+            raise self._failure(error, None) from error
+
+    def _in_halves(self, batch: Batch, error: Exception) -> Iterator[Batch]:
+        if batch.num_rows > 1:
+            middle = batch.num_rows // 2
+            for rows in (batch.rows.slice(0, middle), batch.rows.slice(middle)):
+                half = Batch(rows, port=batch.port)
+                try:
+                    yield from list(self._operator.process(half))
+                except Exception as inner:
+                    yield from self._in_halves(half, inner)
+        else:
+            yield from self._again(batch, error)
+
+    def _again(self, batch: Batch, error: Exception) -> Iterator[Batch]:
+        """One row that failed once."""
+        for _ in range(self._policy.retries):
+            self._sleep(self._policy.retry_delay_ms / 1000)
+            try:
+                yield from list(self._operator.process(batch))
+            except Exception as inner:
+                error = inner
+            else:
+                return
+        if self._policy.action == "fail":
+            raise self._failure(error, batch) from error
+        self.failed_rows += 1
+        if self._policy.action == "dead_letter":
+            self.dead_letters.append(self._letter(batch, error))
+
+    def _letter(self, batch: Batch, error: Exception) -> DeadLetter:
+        reason = f"{type(error).__name__}: {error}"
+        row = batch.rows.to_pylist()[0]
+        return DeadLetter(self._node, self._lane, _quoted(row), reason, row.get("_partition"), row.get("_offset"))
+
+    def _failure(self, error: Exception, batch: Batch | None) -> OperatorFailed:
+        where = f"in lane {self._lane}"
+        if batch is not None and batch.num_rows:
+            where += f", {_place(batch)}"
+        lines = traceback.format_exception(error)[-TRACEBACK_LINES_MAX:]
+        return OperatorFailed(f"{type(error).__name__}: {error} ({where})\n{''.join(lines)}".rstrip(), node=self._node)
+
+
+def _place(batch: Batch) -> str:
+    first = batch.rows.slice(0, 1).to_pylist()[0]
+    source = f"partition {first['_partition']}, " if "_partition" in first else ""
+    source += f"offset {first['_offset']}, " if "_offset" in first else ""
+    return (
+        f"{source}row {_quoted(first)}"
+        if batch.num_rows == 1
+        else f"{source}{batch.num_rows} rows from {_quoted(first)}"
+    )
+
+
+def _quoted(row: dict[str, Any]) -> str:
+    return json.dumps(row, default=str)[:ROW_CHARACTERS_MAX]

@@ -1,0 +1,97 @@
+"""State by key: the last N numbers of each key."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, cast
+
+import numpy as np
+import pyarrow as pa
+
+from headrace.serial.items import Fields, StateItem
+from headrace.serial.keys import Integers, KeyIndex, group, ordinals_of
+
+_SLOTS_FIRST = 64
+
+
+class KeyedRings(StateItem):
+    """The last `length` numbers of each key. A change is what was appended: not what is there."""
+
+    kind = "rings"
+
+    def __init__(self, key: Fields, length: int) -> None:
+        self.key = tuple(key)
+        self.length = length
+        self.index = KeyIndex()
+        self.values = np.zeros((_SLOTS_FIRST, length))
+        self.counts = np.zeros(_SLOTS_FIRST, np.int64)
+        """How many numbers each slot ever got: the next one goes to `counts % length`."""
+        self._appended: list[tuple[Integers, np.ndarray[Any, Any]]] = []
+
+    def add(self, keys: Sequence[pa.Array[Any]]) -> Integers:
+        """Slots of these keys, made where they are new."""
+        slots, _ = self.index.add(keys)
+        if self.index.capacity > len(self.counts):
+            more = max(self.index.capacity, 2 * len(self.counts)) - len(self.counts)
+            self.values = np.concatenate([self.values, np.zeros((more, self.length))])
+            self.counts = np.concatenate([self.counts, np.zeros(more, np.int64)])
+        return slots
+
+    def append(self, slots: Integers, ordinals: Integers, numbers: np.ndarray[Any, Any]) -> None:
+        """Numbers for slots, in order; `ordinals` counts each slot's numbers of this call from 0."""
+        self._put(slots, ordinals, numbers)
+        self._appended.append((slots, numbers))
+
+    def _put(self, slots: Integers, ordinals: Integers, numbers: np.ndarray[Any, Any]) -> None:
+        # Where a slot gets more than `length` numbers, numpy keeps the last one written to a place.
+        self.values[slots, (self.counts[slots] + ordinals) % self.length] = numbers
+        np.add.at(self.counts, slots, 1)
+
+    def snapshot(self) -> pa.Table:
+        slots = self.index.slots()
+        kept = np.minimum(self.counts[slots], self.length)
+        ends = np.concatenate([[0], np.cumsum(kept)])
+        places = np.arange(ends[-1]) - np.repeat(ends[:-1], kept) + np.repeat(self.counts[slots] - kept, kept)
+        numbers = self.values[np.repeat(slots, kept), places % self.length]
+        lists = pa.LargeListArray.from_arrays(pa.array(ends, pa.int64()), pa.array(numbers))
+        return self._table(slots, {"count": pa.array(self.counts[slots]), "numbers": lists})
+
+    def delta(self) -> pa.Table | None:
+        if not self._appended:
+            return None
+        slots = np.concatenate([slots for slots, _ in self._appended])
+        return self._table(slots, {"number": pa.array(np.concatenate([numbers for _, numbers in self._appended]))})
+
+    def apply(self, change: pa.Table, *, whole: bool) -> None:
+        batch = change.combine_chunks()
+        keys = [_one(batch[name]) for name, _ in self.key]
+        if whole:
+            self._restore(self.add(keys) if batch.num_rows else np.empty(0, np.int64), batch)
+        else:
+            groups = group(keys, batch.num_rows)
+            slots = self.add(groups.keys)[groups.codes]
+            self._put(slots, ordinals_of(groups.codes), _one(batch["number"]).to_numpy())
+        self.mark_written()
+
+    def _restore(self, slots: Integers, batch: pa.Table) -> None:
+        if not len(slots):
+            return
+        lists = cast("pa.LargeListArray[Any]", _one(batch["numbers"]))
+        counts = _one(batch["count"]).to_numpy()
+        kept = np.minimum(counts, self.length)
+        ends = np.concatenate([[0], np.cumsum(kept)])
+        places = np.arange(ends[-1]) - np.repeat(ends[:-1], kept) + np.repeat(counts - kept, kept)
+        self.values[np.repeat(slots, kept), places % self.length] = lists.flatten().to_numpy()
+        self.counts[slots] = counts
+
+    def mark_written(self) -> None:
+        self._appended = []
+
+    def _table(self, slots: Integers, columns: Mapping[str, pa.Array[Any]]) -> pa.Table:
+        keys = self.index.arrays(slots, [type_ for _, type_ in self.key])
+        return pa.table([*keys, *columns.values()], names=[*(name for name, _ in self.key), *columns])
+
+
+def _one(column: pa.ChunkedArray[Any]) -> pa.Array[Any]:
+    chunks: list[pa.Array[Any]] = column.chunks
+    return chunks[0] if len(chunks) == 1 else pa.concat_arrays(chunks or [pa.nulls(0, column.type)])

@@ -1,0 +1,145 @@
+"""Keys → slots: where in dense arrays the state of a key lies."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+import pyarrow as pa
+
+Integers: TypeAlias = "np.ndarray[Any, np.dtype[np.int64]]"
+
+
+@dataclass(frozen=True, slots=True)
+class Groups:
+    """The rows of a batch by key: `codes` says for each row which of the `keys` it has."""
+
+    codes: Integers
+    keys: tuple[pa.Array[Any], ...]
+
+    @property
+    def count(self) -> int:
+        return len(self.keys[0]) if self.keys else 1
+
+    def order(self) -> Integers:
+        """Row numbers, group after group, within a group as they came."""
+        # Sixteen bits make numpy sort by counting.
+        codes = self.codes.astype(np.uint16) if self.count <= 1 << 16 else self.codes
+        return np.argsort(codes, kind="stable")
+
+
+def group(columns: Sequence[pa.Array[Any]], row_count: int) -> Groups:
+    """Rows that are alike in all columns share a code; codes are in the order of first appearance. Nulls are alike."""
+    if not columns:
+        return Groups(np.zeros(row_count, np.int64), ())
+    first, *others = [column.dictionary_encode(null_encoding="encode") for column in columns]
+    if not others:
+        return Groups(_codes(first), (first.dictionary,))
+    combined = _codes(first)
+    for encoded in others:
+        combined = combined * max(1, len(encoded.dictionary)) + _codes(encoded)
+    unique = pa.array(combined).dictionary_encode()
+    codes = _codes(unique)
+    rest = unique.dictionary.to_numpy(zero_copy_only=False)
+    keys: list[pa.Array[Any]] = []
+    for encoded in reversed(others):
+        size = max(1, len(encoded.dictionary))
+        keys.append(encoded.dictionary.take(pa.array(rest % size)))
+        rest = rest // size
+    keys.append(first.dictionary.take(pa.array(rest)))
+    return Groups(codes, tuple(reversed(keys)))
+
+
+def _codes(encoded: pa.DictionaryArray[Any, Any]) -> Integers:
+    codes: Integers = encoded.indices.to_numpy(zero_copy_only=False).astype(np.int64)
+    return codes
+
+
+class KeyIndex:
+    """A slot for every key. Slots of removed keys are used again."""
+
+    def __init__(self) -> None:
+        self._slots: dict[Hashable, int] = {}
+        self._keys: list[Hashable] = []
+        self._free: list[int] = []
+
+    def __len__(self) -> int:
+        return len(self._slots)
+
+    @property
+    def capacity(self) -> int:
+        """All slots ever given are below this."""
+        return len(self._keys)
+
+    def find(self, keys: Sequence[pa.Array[Any]]) -> Integers:
+        """Slots of these keys; −1 for one that is not there."""
+        get = self._slots.get
+        values = key_values(keys)
+        return np.fromiter((get(key, -1) for key in values), np.int64, len(values))
+
+    def add(self, keys: Sequence[pa.Array[Any]]) -> tuple[Integers, Integers]:
+        """Slots of these keys, and which of those slots are new."""
+        slots = self.find(keys)
+        missing = np.flatnonzero(slots < 0)
+        if len(missing):
+            values = key_values([column.take(missing) for column in keys])
+            slots[missing] = [self._insert(key) for key in values]
+        return slots, slots[missing]
+
+    def _insert(self, key: Hashable) -> int:
+        slot = self._slots.get(key)
+        if slot is not None:
+            return slot
+        if self._free:
+            slot = self._free.pop()
+            self._keys[slot] = key
+        else:
+            slot = len(self._keys)
+            self._keys.append(key)
+        self._slots[key] = slot
+        return slot
+
+    def remove(self, slots: Iterable[int]) -> None:
+        for slot in slots:
+            del self._slots[self._keys[slot]]
+            self._keys[slot] = None
+            self._free.append(slot)
+
+    def slots(self) -> Integers:
+        """Of all keys that are there."""
+        return np.fromiter(self._slots.values(), np.int64, len(self._slots))
+
+    def arrays(self, slots: Integers, types: Sequence[pa.DataType]) -> list[pa.Array[Any]]:
+        """The keys in these slots, as columns."""
+        keys = [self._keys[slot] for slot in slots.tolist()]
+        if len(types) == 1:
+            return [pa.array(keys, types[0])]
+        return [pa.array([key[i] for key in keys], kind) for i, kind in enumerate(types)]
+
+
+def key_values(keys: Sequence[pa.Array[Any]]) -> list[Any]:
+    """What a dict can hold: the value itself for one column, a tuple for several, () for none."""
+    if not keys:
+        return [()]
+    if len(keys) == 1:
+        return _plain(keys[0])
+    return list(zip(*map(_plain, keys), strict=True))
+
+
+def _plain(column: pa.Array[Any]) -> list[Any]:
+    if pa.types.is_temporal(column.type):
+        column = column.view(pa.int32() if column.type.bit_width == 32 else pa.int64())
+    return column.to_pylist()
+
+
+def ordinals_of(codes: Integers) -> Integers:
+    """How many rows with the same code came before each row."""
+    order = np.argsort(codes, kind="stable")
+    ordered = codes[order]
+    starts = np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1]])) if len(codes) else order
+    within = np.arange(len(codes)) - np.repeat(starts, np.diff(np.concatenate([starts, [len(codes)]])))
+    result = np.empty(len(codes), np.int64)
+    result[order] = within
+    return result

@@ -1,0 +1,172 @@
+"""For tests of operators: chains without Spark, by the same code, in milliseconds.
+
+tester = ChainTester(lambda: Chain.line([Step("window", MyWindow())]))
+assert tester.run({"k": ["a"], "n": [1]}).to_pylist() == [...]
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+import pyarrow as pa
+
+from headrace.errors import Conflict, CorruptData
+from headrace.serial import Chain, DeadLetter, LaneRun, Moment, NodeReport, Progress, StateStore, Version
+
+__all__ = ["END_OF_TIME_US", "ChainTester", "Crash", "CrashPoint", "FakeClock", "MemoryFiles", "cut"]
+
+# A watermark after every row: what a bounded input ends with.
+END_OF_TIME_US = (1 << 62) - 1
+
+Rows: TypeAlias = "pa.RecordBatch | pa.Table | Mapping[str, Sequence[Any]]"
+
+
+class Crash(Exception):
+    """Thrown at a crash point. Everything that was not committed is lost."""
+
+
+class FakeClock:
+    """Time that moves only when told."""
+
+    def __init__(self, now_us: int = 0) -> None:
+        self.now_us = now_us
+
+    def advance(self, us: int) -> None:
+        self.now_us += us
+
+
+class MemoryFiles:
+    """State files in memory. `tear` makes the next write stop half-way, as a crash would."""
+
+    def __init__(self) -> None:
+        self.contents: dict[str, bytes] = {}
+        self.tear = False
+
+    def write(self, name: str, parts: Iterable[bytes | pa.Buffer]) -> None:
+        if name in self.contents:
+            raise Conflict(f"the state file {name} exists already")
+        content = b"".join(bytes(part) for part in parts)
+        self.contents[name] = content[: len(content) // 2] if self.tear else content
+        if self.tear:
+            self.tear = False
+            raise Crash
+
+    def read(self, name: str) -> pa.Buffer:
+        if name not in self.contents:
+            raise CorruptData(f"the state file {name} is gone")
+        return pa.py_buffer(self.contents[name])
+
+    def names(self) -> list[str]:
+        return sorted(self.contents)
+
+    def remove(self, name: str) -> None:
+        self.contents.pop(name, None)
+
+
+@dataclass(frozen=True, slots=True)
+class CrashPoint:
+    """Where a micro-batch is cut off: after so many batches of rows, while its state is written, or just before the
+    commit. The worker's memory may survive (a lost task) or not (a lost process)."""
+
+    after_batches: int | None = None
+    while_writing: bool = False
+    keeps_memory: bool = False
+
+
+@dataclass
+class ChainTester:
+    """A source, a sink and a commit record around one lane of a chain. `make` builds the chain anew each time.
+
+    Rows that left the chain, and were committed, are in `rows`.
+    """
+
+    make: Callable[[], Chain]
+    nodes: Sequence[str] = ()
+    event_time: str | None = None
+    delay_us: int = 0
+    lane: int = 0
+    files: MemoryFiles = field(default_factory=MemoryFiles)
+    clock: FakeClock = field(default_factory=FakeClock)
+    rows: list[pa.RecordBatch] = field(default_factory=list)
+    reports: dict[str, NodeReport] = field(default_factory=dict)
+    dead_letters: list[DeadLetter] = field(default_factory=list)
+    batch: int = 0
+
+    def __post_init__(self) -> None:
+        self.nodes = self.nodes or self.make().nodes
+        self.versions = {node: Version() for node in self.nodes}
+        self.progress = Progress()
+        self._store = StateStore(self.files)
+
+    def run(self, *batches: Rows, crash: CrashPoint | None = None) -> pa.Table | None:
+        """One micro-batch. Returns the rows that left, None if there were none. Raises Crash at a crash point."""
+        return self._run([_as_batch(rows) for rows in batches], self.progress.watermark_us, crash)
+
+    def end(self) -> pa.Table | None:
+        """The end of a bounded input: a micro-batch without rows, after every time."""
+        return self._run([], END_OF_TIME_US, None)
+
+    def table(self) -> pa.Table | None:
+        """Everything that was committed."""
+        return pa.Table.from_batches(self.rows) if self.rows else None
+
+    def sweep(self) -> list[str]:
+        """Removes state files that no commit names, as a start does."""
+        return self._store.sweep({node: {self.lane: version} for node, version in self.versions.items()})
+
+    def _run(
+        self, batches: list[pa.RecordBatch], watermark_us: int | None, crash: CrashPoint | None
+    ) -> pa.Table | None:
+        moment = Moment(self.batch, watermark_us, self.clock.now_us)
+        run = LaneRun(self.make(), self._store, self.lane, moment, self.versions, event_time=self.event_time)
+        self.files.tear = crash is not None and crash.while_writing
+        try:
+            made = list(run.rows(_until(batches, crash)))
+            if crash is not None:
+                raise Crash
+        except BaseException:
+            self.files.tear = False
+            if crash is None or not crash.keeps_memory:
+                self._store = StateStore(self.files)
+            raise
+        self._commit(run, made)
+        return pa.Table.from_batches(made) if made else None
+
+    def _commit(self, run: LaneRun, made: list[pa.RecordBatch]) -> None:
+        result = run.result
+        self.versions = result.versions
+        self.reports = result.reports
+        self.dead_letters += result.dead_letters
+        self.rows += made
+        seen = {} if result.latest_us is None else {self.lane: result.latest_us}
+        self.progress = self.progress.advanced(seen, self.clock.now_us, self.delay_us, None)
+        self.batch += 1
+
+
+def cut(rows: pa.RecordBatch | pa.Table, places: Iterable[int]) -> list[pa.RecordBatch]:
+    """The rows in pieces, cut at these row numbers."""
+    whole = rows if isinstance(rows, pa.RecordBatch) else _as_batch(rows)
+    bounds = sorted({0, whole.num_rows, *(place for place in places if 0 < place < whole.num_rows)})
+    return [whole.slice(start, end - start) for start, end in itertools.pairwise(bounds)]
+
+
+def _until(batches: Iterable[pa.RecordBatch], crash: CrashPoint | None) -> Iterable[pa.RecordBatch]:
+    for number, batch in enumerate(batches):
+        if crash is not None and crash.after_batches == number:
+            raise Crash
+        yield batch
+
+
+def _as_batch(rows: Rows) -> pa.RecordBatch:
+    if isinstance(rows, pa.RecordBatch):
+        return rows
+    table = rows if isinstance(rows, pa.Table) else pa.table(dict(rows))
+    arrays = [column.combine_chunks() for column in table.columns]
+    return pa.record_batch([_one(array) for array in arrays], schema=table.schema)
+
+
+def _one(array: Any) -> pa.Array[Any]:
+    return pa.concat_arrays(array.chunks) if isinstance(array, pa.ChunkedArray) else array

@@ -1,0 +1,255 @@
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from headrace.errors import InvalidConfig, InvalidInput
+from headrace.serial import (
+    Batch,
+    Chain,
+    Context,
+    Link,
+    Moment,
+    NodeState,
+    OnError,
+    Operator,
+    OperatorFailed,
+    Signal,
+    Step,
+    Timer,
+    per_batch,
+    per_row,
+    schema_of,
+)
+from headrace.testing import ChainTester
+
+
+@dataclass
+class Trade:
+    symbol: str
+    price: float
+
+
+@dataclass
+class Alert:
+    symbol: str
+
+
+class Pass(Operator):
+    stateless = True
+
+    def process(self, batch: Batch) -> Iterable[Batch]:
+        return [batch.to("out")]
+
+
+class Double(Operator):
+    """Writes in place."""
+
+    def process(self, batch: Batch) -> Iterable[Batch]:
+        mine = batch.writable()
+        mine.array("n")[:] *= 2
+        return [mine.to("out")]
+
+
+class Total(Operator):
+    def open(self, context: Context) -> None:
+        self.total = context.state.value("total", 0)
+
+    def process(self, batch: Batch) -> Iterable[Batch]:
+        self.total.value += int(np.sum(batch.column("n").to_numpy()))
+        return [Batch(pa.record_batch({"total": [self.total.value]}))]
+
+
+class Alarm(Operator):
+    """Says when it was called; asks for the times in its rows."""
+
+    def process(self, batch: Batch) -> Iterable[Batch]:
+        for at_us in batch.column("event").drop_null().to_pylist():
+            self.context.timers.at_event_time(int(at_us or 0))
+        for at_us in batch.column("processing").drop_null().to_pylist():
+            self.context.timers.at_processing_time(int(at_us or 0))
+        return []
+
+    def on_timer(self, timer: Timer) -> Iterable[Batch]:
+        yield Batch(pa.record_batch({"at": [timer.at_us], "clock": [timer.clock]}))
+
+    def on_signal(self, signal: Signal) -> Iterable[Batch]:
+        yield Batch(pa.record_batch({"at": [0], "clock": [signal.kind]}))
+
+
+def numbers(*values: int) -> pa.RecordBatch:
+    return pa.record_batch({"n": pa.array(values, pa.int64())})
+
+
+def address(rows: pa.RecordBatch) -> int:
+    values = rows.column("n").buffers()[1]
+    assert values is not None
+    return values.address
+
+
+def test_batches_pass_by_reference() -> None:
+    chain = Chain.line([Step(f"p{i}", Pass()) for i in range(5)])
+    tester = ChainTester(lambda: chain)
+    batch = numbers(1, 2, 3)
+    out = tester.run(batch)
+    assert out is not None
+    assert address(out.to_batches()[0]) == address(batch)
+    assert all(report.copies.count == 0 for report in tester.reports.values())
+
+
+def test_only_a_shared_batch_is_copied_and_that_is_counted() -> None:
+    fan_out = [Link("p", "a"), Link("p", "b")]
+    tester = ChainTester(lambda: Chain([Step("p", Pass()), Step("a", Double()), Step("b", Pass())], fan_out))
+    original = numbers(1, 2)
+    assert tester.run(original) == pa.table({"n": [2, 4, 1, 2]})
+    assert original == numbers(1, 2)
+    assert tester.reports["a"].copies.count == 1
+    assert tester.reports["a"].copies.bytes == 16
+
+
+def test_the_only_holder_of_private_rows_writes_in_place() -> None:
+    chain = Chain.line([Step("a", Double()), Step("b", Double())])
+    tester = ChainTester(lambda: chain)
+    tester.run(numbers(1, 2))
+    # The first had to copy, for the test holds its rows; the second got what the first had made.
+    assert tester.reports["a"].copies.count == 1
+    assert tester.reports["b"].copies.count == 0
+
+
+def test_a_shared_batch_cannot_be_written() -> None:
+    with pytest.raises(InvalidInput, match="shared"):
+        Batch(numbers(1)).array("n")
+
+
+def test_state_goes_on_in_the_next_batch() -> None:
+    tester = ChainTester(lambda: Chain.line([Step("t", Total())]))
+    tester.run(numbers(1, 2))
+    tester.run()
+    assert tester.run(numbers(3)) == pa.table({"total": [6]})
+
+
+def test_timers_come_once_in_order_when_their_clock_got_there() -> None:
+    tester = ChainTester(lambda: Chain.line([Step("a", Alarm())]), event_time="t")
+    asked: dict[str, list[int | None]] = {
+        "event": [30, 10, 10, None],
+        "processing": [None, 500, None, None],
+        "t": [0, 0, 0, 20],
+    }
+    rows = pa.record_batch({name: pa.array(values, pa.int64()) for name, values in asked.items()})
+    assert tester.run(rows) is None
+    assert tester.run() == pa.table({"at": [10], "clock": ["event"]})
+    assert tester.run() is None
+    tester.clock.advance(500)
+    assert tester.run() == pa.table({"at": [500], "clock": ["processing"]})
+    assert tester.end() == pa.table({"at": [30], "clock": ["event"]})
+
+
+def test_functions_of_rows_and_batches() -> None:
+    @per_row
+    def alert(trade: Trade) -> Alert | None:
+        return Alert(trade.symbol) if trade.price > 10 else None
+
+    @per_batch(columns=Alert)
+    def upper(rows: pa.RecordBatch) -> pa.RecordBatch:
+        return pa.record_batch({"symbol": [str(name).upper() for name in rows.column("symbol").to_pylist()]})
+
+    tester = ChainTester(lambda: Chain.line([Step("a", alert.operator()), Step("u", upper.operator())]))
+    assert tester.run({"price": [1.0, 20.0], "symbol": ["x", "y"], "other": [1, 2]}) == pa.table({"symbol": ["Y"]})
+    assert alert(Trade("z", 11.0)) == Alert("z")
+    assert upper.output_schema == alert.output_schema == schema_of(Alert)
+
+
+def test_a_function_without_types_is_refused() -> None:
+    with pytest.raises(InvalidInput, match="unknown rows"):
+        per_row(lambda row: row)
+
+
+def inverse_chain(policy: OnError) -> Chain:
+    @per_row
+    def inverse(trade: Trade) -> Trade:
+        return Trade(trade.symbol, 1 / trade.price)
+
+    return Chain.line([Step("inverse", inverse.operator(), policy)])
+
+
+TRADES: dict[str, list[Any]] = {
+    "symbol": list("abcdefg"),
+    "price": [1.0, 2.0, 0.0, 4.0, 5.0, 0.0, 8.0],
+    "_offset": list(range(100, 107)),
+}
+INVERSES = [1.0, 0.5, 0.25, 0.2, 0.125]
+
+
+@pytest.mark.parametrize("action", ["drop", "dead_letter"])
+def test_only_the_rows_that_fail_are_set_aside(action: str) -> None:
+    tester = ChainTester(lambda: inverse_chain(OnError(action)))  # type: ignore[arg-type]
+    out = tester.run(TRADES)
+    assert out is not None
+    assert out["price"].to_pylist() == INVERSES
+    assert tester.reports["inverse"].failed == 2
+    letters = [(letter.offset, letter.reason) for letter in tester.dead_letters]
+    reason = "ZeroDivisionError: float division by zero"
+    assert letters == ([(102, reason), (105, reason)] if action == "dead_letter" else [])
+
+
+def test_a_failure_names_node_lane_offset_row_and_code() -> None:
+    tester = ChainTester(lambda: inverse_chain(OnError("fail")), lane=3)
+    with pytest.raises(OperatorFailed) as caught:
+        tester.run(TRADES)
+    text = str(caught.value)
+    for part in ("node 'inverse'", "lane 3", "offset 102", '"symbol": "c"', "ZeroDivisionError", "1 / trade.price"):
+        assert part in text
+
+
+def test_a_row_is_tried_again() -> None:
+    tries: list[str] = []
+
+    @per_row
+    def flaky(trade: Trade) -> Trade:
+        tries.append(trade.symbol)
+        if len(tries) < 3:
+            raise ConnectionError("not yet")
+        return trade
+
+    step = Step("flaky", flaky.operator(), OnError("fail", retries=2, retry_delay_ms=0))
+    assert ChainTester(lambda: Chain.line([step])).run({"symbol": ["a"], "price": [1.0]}) is not None
+    assert tries == ["a", "a", "a"]
+
+
+def test_an_operator_with_state_cannot_set_rows_aside() -> None:
+    with pytest.raises(InvalidConfig, match="Total keeps state"):
+        ChainTester(lambda: Chain.line([Step("t", Total(), OnError("drop"))])).run(numbers(1))
+
+
+def test_a_failure_leaves_the_state_as_it_was() -> None:
+    tester = ChainTester(lambda: Chain.line([Step("t", Total())]))
+    tester.run(numbers(1))
+    with pytest.raises(OperatorFailed):
+        tester.run(numbers(2), pa.record_batch({"wrong": [1]}))
+    assert tester.run(numbers(3)) == pa.table({"total": [4]})
+
+
+def test_signals_reach_their_target_or_all() -> None:
+    chain = Chain.line([Step("a", Alarm()), Step("p", Pass())])
+    chain.open(0, Moment(0), {"a": NodeState(), "p": NodeState()})
+    assert [batch.to_pylist() for batch in chain.signal(Signal("1", "custom"))] == [[{"at": 0, "clock": "custom"}]]
+    assert chain.signal(Signal("2", "custom", "p")) == []
+
+
+def test_late_rows_are_told_by_the_watermark() -> None:
+    seen: list[list[bool]] = []
+
+    class Watch(Operator):
+        def process(self, batch: Batch) -> Iterable[Batch]:
+            seen.append(self.context.is_late(batch.column("t")).tolist())
+            return []
+
+    tester = ChainTester(lambda: Chain.line([Step("w", Watch())]), event_time="t", delay_us=5)
+    for times in ([10, 20], [14, 15, 16]):
+        tester.run({"t": times})
+    assert seen == [[False, False], [True, False, False]]

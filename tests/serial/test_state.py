@@ -1,0 +1,188 @@
+"""State against a plain dict, through random changes, lost attempts, crashes and gaps between micro-batches."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from headrace.errors import Conflict, CorruptData
+from headrace.serial import LocalFiles, NodeState, StateStore, Version, group, manifest_from_json, manifest_to_json
+from headrace.testing import Crash, MemoryFiles
+
+KEY = (("k", pa.string()), ("d", pa.int64()))
+COLUMNS = (("n", pa.int64()), ("text", pa.string()), ("at", pa.timestamp("us", tz="UTC")))
+LENGTH = 3
+
+keys = st.tuples(st.sampled_from(["a", "b", "c", None]), st.integers(0, 2))
+changes = st.lists(
+    st.one_of(
+        st.tuples(st.just("put"), keys, st.integers(0, 99)),
+        st.tuples(st.just("delete"), keys, st.just(0)),
+        st.tuples(st.just("append"), keys, st.integers(0, 99)),
+        st.tuples(st.just("value"), keys, st.integers(0, 99)),
+    ),
+    max_size=8,
+)
+fates = st.sampled_from(["commit", "commit", "commit", "lose", "tear", "restart", "other worker"])
+Model = dict[str, dict[Any, Any]]
+
+
+def columns_of(key: tuple[str | None, int]) -> list[pa.Array[Any]]:
+    return [pa.array([key[0]], pa.string()), pa.array([key[1]], pa.int64())]
+
+
+def change(state: NodeState, model: Model, what: str, key: tuple[str | None, int], number: int) -> None:
+    table, rings = state.table("table", KEY, COLUMNS), state.rings("rings", KEY, LENGTH)
+    if what == "put":
+        slots, _ = table.add(columns_of(key))
+        table["n"][slots], table["text"][slots], table["at"][slots] = number, f"x{number}", number
+        table.touch(slots)
+        model["table"][key] = number
+    elif what == "delete":
+        slots = table.find(columns_of(key))
+        table.delete(slots[slots >= 0])
+        model["table"].pop(key, None)
+    elif what == "append":
+        rings.append(rings.add(columns_of(key)), np.zeros(1, np.int64), np.array([float(number)]))
+        model["rings"][key] = [*model["rings"].get(key, []), float(number)][-LENGTH:]
+    else:
+        state.value("value").value = {"number": number}
+        model["value"]["value"] = {"number": number}
+
+
+def content(state: NodeState) -> Model:
+    table, rings = state.table("table", KEY, COLUMNS), state.rings("rings", KEY, LENGTH)
+    rows = table.snapshot().to_pylist()
+    assert all(row["text"] == f"x{row['n']}" and row["at"].microsecond == row["n"] for row in rows)
+    value = state.value("value").value
+    return {
+        "table": {(row["k"], row["d"]): row["n"] for row in rows},
+        "rings": {(row["k"], row["d"]): row["numbers"] for row in rings.snapshot().to_pylist()},
+        "value": {} if value is None else {"value": value},
+    }
+
+
+def copied(model: Model) -> Model:
+    return {name: dict(values) for name, values in model.items()}
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.lists(st.tuples(changes, fates), max_size=40))
+def test_state_is_what_was_committed(history: list[tuple[list[Any], str]]) -> None:
+    files = MemoryFiles()
+    stores = [StateStore(files), StateStore(files)]
+    model: Model = {"table": {}, "rings": {}, "value": {}}
+    version, batch = Version(), 0
+    for steps, fate in history:
+        state = stores[0].load("node", 7, version)
+        assert content(state) == model
+        after = copied(model)
+        for step in steps:
+            change(state, after, *step)
+        files.tear = fate == "tear"
+        try:
+            written = stores[0].write("node", 7, batch, state, version)
+        except Crash:
+            stores[0] = StateStore(files)
+        else:
+            files.tear = False
+            if fate not in ("lose", "tear"):
+                version, model = written, after
+        batch += 3
+        if fate == "restart":
+            stores[0].sweep({"node": {7: version}})
+            stores[0] = StateStore(files)
+        if fate == "other worker":
+            stores.reverse()
+        version = manifest_from_json(manifest_to_json({"node": {7: version}}))["node"][7]
+    assert content(StateStore(files).load("node", 7, version)) == model
+
+
+def touched(store: StateStore, version: Version, batch: int, count: int) -> Version:
+    state = store.load("node", 0, version)
+    table = state.table("t", [("k", pa.int64())], [("n", pa.int64())])
+    slots, _ = table.add([pa.array(np.arange(count))])
+    table["n"][slots] += 1
+    table.touch(slots)
+    return store.write("node", 0, batch, state, version)
+
+
+def test_what_is_written_follows_the_change_and_not_the_size() -> None:
+    files = MemoryFiles()
+    store = StateStore(files)
+    version = touched(store, Version(), 0, 100_000)
+    before = sum(map(len, files.contents.values()))
+    version = touched(store, version, 1, 10)
+    assert sum(map(len, files.contents.values())) - before < 5_000
+    assert len(store.load("node", 0, version).table("t", [("k", pa.int64())], [("n", pa.int64())])) == 100_000
+
+
+def test_versions_stay_short_and_old_files_are_swept() -> None:
+    files = MemoryFiles()
+    store = StateStore(files)
+    version = Version()
+    for batch in range(200):
+        version = touched(store, version, batch, 5)
+    assert len(version.changes) <= 40
+    assert version.snapshot is not None
+    store.sweep({"node": {0: version}})
+    assert len(files.contents) == len(version.changes) + 1
+    table = StateStore(files).load("node", 0, version).table("t", [("k", pa.int64())], [("n", pa.int64())])
+    assert set(table["n"][table.slots()].tolist()) == {200}
+
+
+def test_nothing_changed_means_nothing_written() -> None:
+    files = MemoryFiles()
+    store = StateStore(files)
+    state = store.load("node", 0, Version())
+    state.value("v", 1)
+    assert store.write("node", 0, 0, state, Version()) == Version()
+    assert files.contents == {}
+
+
+def test_files_on_disk_are_mapped_checked_and_never_overwritten(tmp_path: Path) -> None:
+    files = LocalFiles(tmp_path / "state")
+    version = touched(StateStore(files), Version(), 0, 10)
+    (name,) = files.names()
+    with pytest.raises(Conflict):
+        files.write(name, [b"other"])
+    assert len(StateStore(files).load("node", 0, version).table("t", [("k", pa.int64())], [("n", pa.int64())])) == 10
+    path = tmp_path / "state" / name
+    content = bytearray(path.read_bytes())
+    content[-70] ^= 1
+    path.write_bytes(bytes(content))
+    with pytest.raises(CorruptData, match="checksum"):
+        StateStore(files).load("node", 0, version)
+    path.unlink()
+    with pytest.raises(CorruptData, match="cannot be read"):
+        StateStore(files).load("node", 0, version)
+
+
+def test_a_name_has_one_kind_and_one_shape() -> None:
+    state = NodeState()
+    state.value("v")
+    state.table("t", [("k", pa.int64())], [("n", pa.int64())])
+    with pytest.raises(Conflict, match="is value, not table"):
+        state.table("v", [("k", pa.int64())], [])
+    with pytest.raises(Conflict, match="other columns"):
+        state.table("t", [("k", pa.int64())], [("m", pa.int64())])
+
+
+@given(st.lists(st.tuples(st.sampled_from(["a", "b", None]), st.integers(0, 3), st.booleans()), max_size=30))
+def test_rows_are_grouped_by_all_their_keys(rows: list[tuple[str | None, int, bool]]) -> None:
+    columns: list[pa.Array[Any]] = [
+        pa.array([row[0] for row in rows], pa.string()),
+        pa.array([row[1] for row in rows], pa.int64()),
+        pa.array([row[2] for row in rows], pa.bool_()),
+    ]
+    groups = group(columns, len(rows))
+    found = list(zip(*(column.to_pylist() for column in groups.keys), strict=True))
+    assert [found[code] for code in groups.codes] == rows
+    assert found == list(dict.fromkeys(rows))
+    assert [rows[i] for i in groups.order()] == sorted(rows, key=found.index)
