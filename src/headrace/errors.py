@@ -16,7 +16,7 @@ HeadraceError
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from difflib import get_close_matches
 from typing import ClassVar, Literal
 
@@ -110,6 +110,7 @@ class Problem:
     message: str
     node: str | None = None
     hint: str | None = None
+    setting: str | None = None
 
     def __str__(self) -> str:
         where = f"node {self.node!r}: " if self.node else ""
@@ -124,8 +125,7 @@ class InvalidGraph(InvalidInput):
         super().__init__("\n".join(str(problem) for problem in self.problems))
 
     def to_dict(self) -> dict[str, object]:
-        listed = [{"code": p.code, "message": p.message, "node": p.node, "hint": p.hint} for p in self.problems]
-        return {**super().to_dict(), "problems": listed}
+        return {**super().to_dict(), "problems": [asdict(problem) for problem in self.problems]}
 
 
 class NotFound(HeadraceError):

@@ -35,29 +35,28 @@ def test_every_save_is_a_version_and_the_same_again_is_none(client: httpx.Client
     assert [(v["number"], v["note"], v["author"]) for v in versions] == [(1, "first", "ada"), (2, "", "")]
     changes = client.get("/api/pipelines/alerts/diff?old=1&new=2").json()["changes"]
     assert len(changes) == 1
-    assert "20" in changes[0]
-    assert "25" in changes[0]
+    assert (changes[0]["kind"], changes[0]["setting"]) == ("setting_changed", "condition")
+    assert "20" in changes[0]["old"]
+    assert "25" in changes[0]["new"]
 
 
 @pytest.mark.parametrize("notation", ["sql", "text", "document"])
 def test_notations_are_one_pipeline(client: httpx.Client, notation: str) -> None:
     saved(client, text=TEXT, name="first")
     shown = client.get("/api/pipelines/first").json()
-    assert (
-        saved(client, **{notation: shown[notation]}, name="second")["content_hash"]
-        == (shown["version"]["content_hash"])
-    )
+    given = {"document": shown["document"], **shown["notations"]}[notation]
+    assert saved(client, **{notation: given}, name="second")["content_hash"] == (shown["version"]["content_hash"])
 
 
 def test_python_is_shown_too(client: httpx.Client) -> None:
     saved(client, sql=SQL)
-    assert "to_topic" in client.get("/api/pipelines/alerts?version=1").json()["python"]
+    assert "to_topic" in client.get("/api/pipelines/alerts?version=1").json()["notations"]["python"]
 
 
 def test_listing_and_deletion(client: httpx.Client) -> None:
     saved(client, sql=SQL)
     (listed,) = client.get("/api/pipelines").json()["pipelines"]
-    assert (listed["name"], listed["state"]) == ("alerts", "stopped")
+    assert (listed["name"], listed["latest"]["number"], listed["job"], listed["draft"]) == ("alerts", 1, None, None)
     assert client.delete("/api/pipelines/alerts").json() == {"name": "alerts", "deleted": True}
     assert client.get("/api/pipelines").json()["pipelines"] == []
     assert client.delete("/api/pipelines/alerts").status_code == 404
@@ -115,7 +114,7 @@ def test_body_that_is_no_json(client: httpx.Client) -> None:
 
 @pytest.mark.parametrize(
     "path",
-    ["/nowhere", "/api/pipelines/none", "/api/pipelines/none/versions", "/api/jobs/none", "/api/jobs/a/preview/b"],
+    ["/api/nowhere", "/api/pipelines/none", "/api/pipelines/none/versions", "/api/jobs/none", "/api/jobs/a/preview/b"],
 )
 def test_unknown_things_are_not_found(client: httpx.Client, path: str) -> None:
     response = client.get(path)

@@ -35,18 +35,18 @@ def test_right_token_is_let_in(stranger: httpx.Client) -> None:
     assert stranger.get("/api/jobs", headers=BEARER).json() == {"jobs": []}
 
 
-def test_token_in_the_url_becomes_a_cookie(stranger: httpx.Client, port: int) -> None:
-    response = stranger.get("/api/jobs?token=the-token")
-    assert response.status_code == 200
+def test_token_in_the_url_becomes_a_cookie_and_leaves_the_url(stranger: httpx.Client, port: int) -> None:
+    response = stranger.get("/pipelines/a?token=the-token&tab=sql")
+    assert (response.status_code, response.headers["location"]) == (303, "/pipelines/a?tab=sql")
     cookie = response.headers["set-cookie"]
     assert cookie.startswith(f"headrace_{port}=the-token;")
     assert "HttpOnly" in cookie
-    assert "SameSite=Strict" in cookie
+    assert "SameSite=strict" in cookie
     assert stranger.get("/api/jobs").status_code == 200, "the cookie is enough afterwards"
 
 
 def test_wrong_token_in_the_url_sets_no_cookie(stranger: httpx.Client) -> None:
-    response = stranger.get("/api/jobs?token=wrong")
+    response = stranger.get("/?token=wrong")
     assert response.status_code == 401
     assert "set-cookie" not in response.headers
 

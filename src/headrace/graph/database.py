@@ -31,6 +31,17 @@ MIGRATIONS = (
         PRIMARY KEY (pipeline, number)
     ) STRICT, WITHOUT ROWID;
     """,
+    # A draft that was discarded leaves its row without a document: its revisions never begin anew.
+    """
+    CREATE TABLE drafts (
+        pipeline TEXT PRIMARY KEY,
+        revision INTEGER NOT NULL,
+        base_version INTEGER NOT NULL,
+        saved_at TEXT NOT NULL,
+        document TEXT,
+        layout TEXT
+    ) STRICT, WITHOUT ROWID;
+    """,
 )
 
 

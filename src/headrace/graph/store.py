@@ -12,6 +12,7 @@ from headrace.errors import Conflict, CorruptData, InvalidInput, NotFound, did_y
 from headrace.graph.database import Database
 from headrace.graph.diff import Diff, compare
 from headrace.graph.document import Document
+from headrace.graph.drafts import DraftStore
 from headrace.graph.layout import Layout
 
 MAX_NAME_CHARACTERS = 200
@@ -66,6 +67,7 @@ class Store:
         """Creates the file, or migrates an older one. Raises Conflict for a file of a newer Headrace."""
         self._database = Database(path)
         self._clock = clock
+        self.drafts = DraftStore(self._database, clock)
 
     def close(self) -> None:
         self._database.close()
@@ -138,10 +140,11 @@ class Store:
         self._set_archived(name, False)
 
     def delete(self, name: str) -> None:
-        """Removes the pipeline and all its versions."""
+        """Removes the pipeline, all its versions and its draft."""
         with self._database.writing() as connection:
             _require_latest(connection, name)
             connection.execute("DELETE FROM pipelines WHERE name = ?", (name,))
+        self.drafts.discard(name)
 
     def _set_archived(self, name: str, archived: bool) -> None:
         with self._database.writing() as connection:

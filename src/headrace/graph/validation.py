@@ -24,18 +24,32 @@ class Validated:
     schemas: Mapping[str, Schema]
 
 
+@dataclass(frozen=True, slots=True)
+class Inspection:
+    """What can be told of a document that may have faults: all of them, and the schemas of the nodes before them."""
+
+    problems: tuple[Problem, ...]
+    order: tuple[str, ...]
+    configs: Mapping[str, Any]
+    schemas: Mapping[str, Schema]
+
+
 def validate(document: Document, catalogue: OperatorCatalogue) -> Validated:
     """Raises InvalidGraph with every problem found, each with its code, node, reason and hint."""
+    found = inspect(document, catalogue)
+    if found.problems:
+        raise InvalidGraph(found.problems)
+    return Validated(document, found.order, found.configs, found.schemas)
+
+
+def inspect(document: Document, catalogue: OperatorCatalogue) -> Inspection:
+    """Never raises for a faulty document. In one with a circle no order, and so no schema, can be told."""
     problems = list(structure_problems(document, catalogue))
     operators = known_operators(document, catalogue)
     configs = _configs(document, operators, problems)
-    if any(cycles(document)):
-        raise InvalidGraph(problems)
-    order = topological_order(document)
+    order = () if any(cycles(document)) else topological_order(document)
     schemas = _schemas(document, order, operators, configs, problems)
-    if problems:
-        raise InvalidGraph(problems)
-    return Validated(document, order, MappingProxyType(configs), MappingProxyType(schemas))
+    return Inspection(tuple(problems), order, MappingProxyType(configs), MappingProxyType(schemas))
 
 
 def canonical(document: Document, catalogue: OperatorCatalogue) -> Document:

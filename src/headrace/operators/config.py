@@ -55,7 +55,7 @@ def _problem(config_type: type[OperatorConfig], details: ErrorDetails) -> Proble
             message, hint = f"{prefix}{context['message']}", _joined(context["hint"], context["valid"])
         case "literal_error":
             message, hint = f"the setting {setting!r} cannot be {details['input']!r}", f"valid: {context['expected']}"
-    return Problem("bad_config", message, hint=hint)
+    return Problem("bad_config", message, hint=hint, setting=setting or None)
 
 
 def _cause(details: ErrorDetails) -> str:

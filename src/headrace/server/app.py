@@ -1,4 +1,4 @@
-"""The HTTP API as one ASGI application, guarded."""
+"""The HTTP API and the editor as one ASGI application, guarded."""
 
 from __future__ import annotations
 
@@ -7,18 +7,44 @@ from starlette.types import ASGIApp
 
 from headrace import __version__
 from headrace.server import problems
+from headrace.server.editor import install_editor
+from headrace.server.models import ProblemDetails
+from headrace.server.openapi import install_openapi
+from headrace.server.rates import RequestRates
+from headrace.server.routes_drafts import drafts_router
 from headrace.server.routes_jobs import jobs_router
 from headrace.server.routes_pipelines import pipelines_router
 from headrace.server.routes_system import system_router
+from headrace.server.routes_topics import topics_router
 from headrace.server.security import Guard
 from headrace.server.service import Service
+
+ROUTERS = (system_router, pipelines_router, drafts_router, jobs_router, topics_router)
 
 
 def create_app(service: Service, *, token: str, port: int) -> ASGIApp:
     """Serves the service to whoever has the token and asks for this very port of loopback."""
-    app = FastAPI(title="Headrace", version=__version__, docs_url=None, redoc_url=None, openapi_url="/api/openapi.json")
+    app = create_api(service)
+    install_editor(app)
+    limits = service.settings.limits
+    rates = RequestRates(limits.requests_per_second, limits.costly_requests_per_second)
+    return Guard(app, token=token, port=port, body_bytes_max=limits.body_bytes_max, rates=rates)
+
+
+def create_api(service: Service) -> FastAPI:
+    """The API alone, open to whoever can call it."""
+    app = FastAPI(
+        title="Headrace",
+        version=__version__,
+        docs_url=None,
+        redoc_url=None,
+        openapi_url="/api/openapi.json",
+        separate_input_output_schemas=False,
+        generate_unique_id_function=lambda route: route.name,
+        responses={"default": {"model": ProblemDetails, "description": "What went wrong, where, and what is valid."}},
+    )
     problems.install(app)
-    app.include_router(system_router(service))
-    app.include_router(pipelines_router(service))
-    app.include_router(jobs_router(service))
-    return Guard(app, token=token, port=port, body_bytes_max=service.settings.limits.body_bytes_max)
+    for router in ROUTERS:
+        app.include_router(router(service))
+    install_openapi(app)
+    return app

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from headrace.server.models.documents import DocumentModel, EdgeModel, LayoutModel
+
+SAMPLE_ROWS_MAX: Final = 200
+TEST_ROWS_MAX: Final = 1_000
+PARTITIONS_MAX: Final = 1_000
 
 
 class Body(BaseModel):
@@ -17,7 +23,7 @@ class PipelineBody(Body):
     name: str | None = Field(
         default=None, min_length=1, description="The pipeline's name; text notation has none of its own."
     )
-    document: dict[str, Any] | None = None
+    document: DocumentModel | None = None
     sql: str | None = None
     text: str | None = None
 
@@ -34,6 +40,25 @@ class SaveBody(PipelineBody):
     author: str = ""
 
 
+class DraftBody(PipelineBody):
+    """`expected_revision` is the one that this replaces; 0 for a pipeline that has no draft yet."""
+
+    expected_revision: int = Field(ge=0)
+    layout: LayoutModel | None = None
+
+
+class ExpectedBody(Body):
+    expected_revision: int = Field(ge=0)
+
+
+class DeployBody(ExpectedBody):
+    """`reset` forgets state and offsets, where what was stored does not fit the new version."""
+
+    note: str = ""
+    author: str = ""
+    reset: bool = False
+
+
 class StartBody(Body):
     """`reset` forgets state and offsets: the pipeline begins at its sources' start."""
 
@@ -46,3 +71,61 @@ class BatchBody(PipelineBody):
 
     start: str = "earliest"
     end: str = "latest"
+
+
+class SampleBody(Body):
+    """An edge, or a node and one of its output ports. `filter` is an SQL condition over the edge's columns."""
+
+    edge: EdgeModel | None = None
+    node: str | None = None
+    port: str = "out"
+    limit: int = Field(default=50, ge=1, le=SAMPLE_ROWS_MAX)
+    filter: str | None = None
+
+    @model_validator(mode="after")
+    def _is_one_place(self) -> SampleBody:
+        if (self.edge is None) == (self.node is None):
+            raise ValueError("give either edge or node")
+        return self
+
+
+class TestRunBody(PipelineBody):
+    """`inputs` are rows by source node; a source without them reads the newest of its topic."""
+
+    inputs: dict[str, list[dict[str, Any]]] = Field(default_factory=dict)
+    limit: int = Field(default=50, ge=1, le=TEST_ROWS_MAX)
+
+
+class TopicBody(Body):
+    name: str = Field(pattern=r"^[A-Za-z0-9._-]{1,249}$")
+    partitions: int = Field(default=1, ge=1, le=PARTITIONS_MAX)
+    config: dict[str, str] = Field(default_factory=dict)
+
+
+class TopicConfigBody(Body):
+    """Settings to change; null puts one back to its default."""
+
+    config: dict[str, str | None]
+
+
+class MessageBody(Body):
+    """`value` and `key` are texts, or any JSON value with encoding json, or base64; null is no value."""
+
+    partition: int | None = Field(default=None, ge=0)
+    key: Any = None
+    value: Any = None
+    key_encoding: Literal["text", "json", "base64"] = "text"
+    value_encoding: Literal["text", "json", "base64"] = "text"
+    headers: dict[str, str] = Field(default_factory=dict)
+
+
+class ResetBody(Body):
+    """`to`: earliest, latest, offset:N or timestamp:ISO8601."""
+
+    topic: str
+    to: str
+    dry_run: bool = True
+
+
+class UseTemplateBody(Body):
+    name: str = Field(alias="as", description="The name of the new pipeline.")

@@ -22,6 +22,7 @@ from headrace.errors import (
     Problem,
 )
 from headrace.process import RunInfo
+from headrace.server.events import METRICS
 
 CONNECT_TIMEOUT_S: Final = 5.0
 # A batch run or a start of many queries answers only when it is done.
@@ -66,17 +67,25 @@ class ServerClient:
         return self._call("POST", "/api/pipelines/validate", pipeline)
 
     def pipelines(self) -> list[dict[str, Any]]:
-        return self._list("/api/pipelines", "pipelines")
+        """Each with its `state`: that of its job, or stopped."""
+        found = self._list("/api/pipelines", "pipelines")
+        return [
+            {**entry, "state": (entry["job"] or {"state": "stopped"})["state"]} for entry in found if entry["latest"]
+        ]
 
     def show(self, name: str, version: int | None = None) -> dict[str, Any]:
+        """The version, its document, layout, and each notation under its own name."""
         query = "" if version is None else f"?version={version}"
-        return self._call("GET", f"{_pipeline(name)}{query}")
+        shown = self._call("GET", f"{_pipeline(name)}{query}")
+        return {**shown, **shown.pop("notations")}
 
     def versions(self, name: str) -> list[dict[str, Any]]:
         return self._list(f"{_pipeline(name)}/versions", "versions")
 
     def diff(self, name: str, old: int, new: int) -> dict[str, Any]:
-        return self._call("GET", f"{_pipeline(name)}/diff?old={old}&new={new}")
+        """One line for each change."""
+        found = self._call("GET", f"{_pipeline(name)}/diff?old={old}&new={new}")
+        return {"old": old, "new": new, "changes": [change["text"] for change in found["changes"]]}
 
     def delete(self, name: str) -> dict[str, Any]:
         return self._call("DELETE", _pipeline(name))
@@ -101,7 +110,7 @@ class ServerClient:
         return self._call("POST", "/api/batch", {**pipeline, "start": start, "end": end})
 
     def events(self, pipeline: str | None = None, *, from_start: bool = False) -> Iterator[dict[str, Any]]:
-        """Follows until the caller stops iterating or the server stops."""
+        """Follows until the caller stops iterating or the server stops; ticks of figures are left out."""
         query = {} if pipeline is None else {"pipeline": pipeline}
         headers = {"Last-Event-ID": "0"} if from_start else {}
         try:
@@ -109,8 +118,11 @@ class ServerClient:
                 if response.status_code != httpx.codes.OK:
                     response.read()
                     raise _error(response)
+                kind = ""
                 for line in response.iter_lines():
-                    if line.startswith("data: "):
+                    if line.startswith("event: "):
+                        kind = line.removeprefix("event: ")
+                    elif line.startswith("data: ") and kind != METRICS:
                         yield json.loads(line.removeprefix("data: "))
         except httpx.HTTPError as error:
             raise _unreachable(error) from error
@@ -146,7 +158,7 @@ def _error(response: httpx.Response) -> HeadraceError:
         return RemoteFailure(f"the server answered {response.status_code}")
     problems = fields.get("problems")
     if problems:
-        return InvalidGraph(Problem(p["code"], p["message"], p.get("node"), p.get("hint")) for p in problems)
+        return InvalidGraph(Problem(**problem) for problem in problems)
     kind = _KINDS.get(str(fields.get("code")), RemoteFailure)
     place = _place(fields["place"]) if fields.get("place") else None
     return kind(message, hint=fields.get("hint"), node=fields.get("node"), place=place, valid=fields.get("valid", ()))

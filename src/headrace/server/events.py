@@ -1,11 +1,15 @@
-"""Pipeline events as server-sent events: resumable, limited in number, ended when the server stops."""
+"""Events and figures as one stream of server-sent events: resumable, limited in number and in pace, ended with the
+server.
+
+Events go out at once, but for reports of progress: of those only the newest of each query goes out with the next tick.
+"""
 
 from __future__ import annotations
 
 import json
 import threading
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from dataclasses import asdict
 from typing import Final
 
@@ -14,19 +18,30 @@ from starlette.responses import StreamingResponse
 from starlette.types import Receive, Scope, Send
 
 from headrace.errors import Conflict
+from headrace.server.models.jobs import MetricsTick
 from headrace.spark.events import EventBus, PipelineEvent, Subscription
 
 POLL_S: Final = 0.5
+METRICS: Final = "metrics"
 
 
 class EventStreams:
     """`life` names this run of the server: numbers of an earlier run mean nothing now, and its followers begin anew."""
 
-    def __init__(self, bus: EventBus, *, life: str, streams_max: int, keep_alive_s: float) -> None:
+    def __init__(
+        self,
+        bus: EventBus,
+        *,
+        life: str,
+        streams_max: int,
+        keep_alive_s: float,
+        tick: Callable[[], MetricsTick] | None = None,
+    ) -> None:
         self._bus = bus
         self._life = life
         self._streams_max = streams_max
         self.keep_alive_s = keep_alive_s
+        self.tick = tick or (lambda: MetricsTick(time_ms=0, jobs={}))
         self._threads = CapacityLimiter(streams_max)
         self._lock = threading.Lock()
         self._open: set[Subscription] = set()
@@ -50,11 +65,11 @@ class EventStreams:
         if last_event_id is None:
             return None
         life, _, number = last_event_id.rpartition("-")
-        return int(number) if life == self._life and number.isdigit() else 0
+        return int(number) if life == self._life and number.isdecimal() else 0
 
-    async def next(self, subscription: Subscription) -> PipelineEvent | None:
-        """Within POLL_S, in one of the threads that are kept for streams."""
-        return await to_thread.run_sync(subscription.next, POLL_S, limiter=self._threads)
+    async def next(self, subscription: Subscription, timeout_s: float) -> PipelineEvent | None:
+        """In one of the threads that are kept for streams."""
+        return await to_thread.run_sync(subscription.next, timeout_s, limiter=self._threads)
 
     def release(self, subscription: Subscription) -> None:
         subscription.close()
@@ -73,25 +88,64 @@ class EventStream:
         self._streams = streams
         self._subscription = subscription
         self._pipeline = pipeline
+        self._held: dict[tuple[str, object], PipelineEvent] = {}
+        self._missed = 0
+        self._ticked_ms = 0
+        self._tick_due_s = 0.0
+        self._spoke_s = time.monotonic()
 
     async def texts(self) -> AsyncIterator[str]:
         """Ends when the server stops."""
-        missed, spoke_s = 0, time.monotonic()
         yield ": events follow\n\n"
         while not self._streams.is_closed:
-            event = await self._streams.next(self._subscription)
-            if self._subscription.missed > missed:
-                missed = self._subscription.missed
-                yield f"event: missed\ndata: {json.dumps({'missed': missed})}\n\n"
-            if event is not None and self._pipeline in (None, event.pipeline):
-                yield self._streams.text(event)
-                spoke_s = time.monotonic()
-            elif time.monotonic() - spoke_s > self._streams.keep_alive_s:
+            wait_s = min(POLL_S, max(0.0, self._tick_due_s - time.monotonic()))
+            event = await self._streams.next(self._subscription, wait_s)
+            text = "".join(self._written(event))
+            if text:
+                self._spoke_s = time.monotonic()
+                yield text
+            elif time.monotonic() - self._spoke_s > self._streams.keep_alive_s:
+                self._spoke_s = time.monotonic()
                 yield ": still here\n\n"
-                spoke_s = time.monotonic()
 
     def close(self) -> None:
         self._streams.release(self._subscription)
+
+    def _written(self, event: PipelineEvent | None) -> Iterator[str]:
+        """What is to be said now, in the order of the events' numbers."""
+        if self._subscription.missed > self._missed:
+            self._missed = self._subscription.missed
+            yield f"event: missed\ndata: {json.dumps({'missed': self._missed})}\n\n"
+        if event is not None and self._pipeline in (None, event.pipeline):
+            if event.kind == "progress":
+                self._hold(event)
+            else:
+                yield from self._released()
+                yield self._streams.text(event)
+        if time.monotonic() >= self._tick_due_s:
+            self._tick_due_s = time.monotonic() + POLL_S
+            yield from self._released()
+            yield from self._tick()
+
+    def _hold(self, event: PipelineEvent) -> None:
+        key = event.pipeline, event.details.get("query")
+        self._held.pop(key, None)  # the newest goes to the end: numbers only ever grow
+        self._held[key] = event
+
+    def _released(self) -> Iterator[str]:
+        held, self._held = self._held, {}
+        yield from (self._streams.text(event) for event in held.values())
+
+    def _tick(self) -> Iterator[str]:
+        """The newest figures, unless they were sent already. Without an id: they are not resumed."""
+        tick = self._streams.tick()
+        if tick.time_ms == self._ticked_ms:
+            return
+        self._ticked_ms = tick.time_ms
+        if self._pipeline is not None:
+            jobs = {name: figures for name, figures in tick.jobs.items() if name == self._pipeline}
+            tick = MetricsTick(time_ms=tick.time_ms, jobs=jobs)
+        yield f"event: {METRICS}\ndata: {tick.model_dump_json()}\n\n"
 
 
 class EventStreamResponse(StreamingResponse):

@@ -4,46 +4,54 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict
-from typing import Any
 
 from fastapi import APIRouter, Query
 
 from headrace.server.bodies import BatchBody, StartBody
+from headrace.server.models import BatchView, EventList, JobEvent, JobList, JobView, RowsView
 from headrace.server.notations import read_pipeline
 from headrace.server.service import Service
 
+EVENTS_MAX = 1_000
+
 
 def jobs_router(service: Service) -> APIRouter:
-    router = APIRouter(prefix="/api")
+    router = APIRouter(prefix="/api", tags=["jobs"])
     rows_max = service.settings.limits.preview_rows_max
 
     @router.post("/pipelines/{name}/start")
-    def start(name: str, body: StartBody | None = None) -> dict[str, Any]:
+    def start_pipeline(name: str, body: StartBody | None = None) -> JobView:
         """Runs now and after every restart of the server, until stopped."""
         wanted = body or StartBody()
-        return asdict(service.start(name, wanted.version, reset=wanted.reset))
+        return service.job_view(service.start(name, wanted.version, reset=wanted.reset))
 
     @router.post("/pipelines/{name}/stop")
-    def stop(name: str) -> dict[str, Any]:
-        return asdict(service.stop(name))
+    def stop_pipeline(name: str) -> JobView:
+        return service.job_view(service.stop(name))
 
     @router.get("/jobs")
-    def jobs() -> dict[str, Any]:
-        return {"jobs": [asdict(job) for job in service.jobs()]}
+    def list_jobs() -> JobList:
+        return JobList(jobs=[service.job_view(job) for job in service.jobs()])
 
     @router.get("/jobs/{name}")
-    def job(name: str) -> dict[str, Any]:
-        return asdict(service.job(name))
+    def show_job(name: str) -> JobView:
+        return service.job_view(service.job(name))
+
+    @router.get("/jobs/{name}/events")
+    def list_events(name: str, limit: int = Query(100, ge=1, le=EVENTS_MAX)) -> EventList:
+        """The newest events of a pipeline that are still kept, oldest first."""
+        return EventList(events=[JobEvent.model_validate(event) for event in service.job_events(name, limit)])
 
     @router.get("/jobs/{name}/preview/{node}")
-    def preview(name: str, node: str, limit: int = Query(100, ge=1, le=rows_max)) -> dict[str, Any]:
+    def preview_node(name: str, node: str, limit: int = Query(100, ge=1, le=rows_max)) -> RowsView:
         """The newest rows of a preview node, the newest last."""
-        return {"rows": [json.loads(row) for row in service.preview(name, node, limit)]}
+        return RowsView(rows=[json.loads(row) for row in service.preview(name, node, limit)])
 
     @router.post("/batch")
-    def batch(body: BatchBody) -> dict[str, Any]:
+    def run_batch(body: BatchBody) -> BatchView:
         """Runs a pipeline once over a range; answers when it is done."""
         document = read_pipeline(body, service.catalogue)
-        return {"pipeline": document.name, **asdict(service.run_batch(document, body.start, body.end))}
+        result = asdict(service.run_batch(document, body.start, body.end))
+        return BatchView(pipeline=document.name, **result)
 
     return router

@@ -2,42 +2,62 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated, Literal
 
 from fastapi import APIRouter, Header, Response
 
-from headrace.operators import describe
 from headrace.server.events import EventStreamResponse
+from headrace.server.models import JobEvent, MetricsTick, OperatorList, OperatorView
+from headrace.server.models.base import Model
 from headrace.server.service import Service
+from headrace.server.views import operator_view
+
+
+class HealthView(Model):
+    status: Literal["ok"]
+
+
+class ReadyView(Model):
+    ready: bool
 
 
 def system_router(service: Service) -> APIRouter:
-    router = APIRouter()
+    router = APIRouter(tags=["system"])
 
     @router.get("/health")
-    async def health() -> dict[str, str]:
+    async def health() -> HealthView:
         """The process answers; open to all."""
-        return {"status": "ok"}
+        return HealthView(status="ok")
 
     @router.get("/ready")
-    async def ready(response: Response) -> dict[str, bool]:
+    async def ready(response: Response) -> ReadyView:
         """200 when Spark is up and wanted pipelines were started, 503 before."""
         response.status_code = 200 if service.is_ready else 503
-        return {"ready": service.is_ready}
+        return ReadyView(ready=service.is_ready)
 
     @router.get("/api/operators")
-    def operators() -> dict[str, Any]:
-        return {"operators": service.catalogue.describe(), "problems": list(service.catalogue.plugin_problems)}
+    def list_operators() -> OperatorList:
+        operators = [operator_view(operator) for operator in service.catalogue]
+        return OperatorList(operators=operators, problems=list(service.catalogue.plugin_problems))
 
     @router.get("/api/operators/{name}")
-    def operator(name: str) -> dict[str, Any]:
-        return describe(service.catalogue.get(name))
+    def show_operator(name: str) -> OperatorView:
+        return operator_view(service.catalogue.get(name))
 
-    @router.get("/api/events", response_class=EventStreamResponse)
-    async def events(
+    @router.get(
+        "/api/events",
+        status_code=200,
+        response_class=EventStreamResponse,
+        responses={200: {"model": JobEvent | MetricsTick, "description": "Server-sent events; see the summary."}},
+    )
+    async def follow_events(
         pipeline: str | None = None, last_event_id: Annotated[str | None, Header()] = None
     ) -> EventStreamResponse:
-        """Server-sent events of all pipelines or of one. With Last-Event-ID, those since then that are still kept."""
+        """Server-sent events of all pipelines or of one. With Last-Event-ID, those since then that are still kept.
+
+        Events named `metrics` hold a MetricsTick and have no id, `missed` says how many were lost to a slow reader;
+        all others are named by their kind and hold a JobEvent.
+        """
         return EventStreamResponse(service.streams.open(last_event_id, pipeline))
 
     return router

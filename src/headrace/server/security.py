@@ -1,7 +1,8 @@
 """Who may talk to the server: requests for this very host, from no foreign page, with the token, and not too large.
 
 The API runs code, so loopback alone is not enough: any web page can make a browser send requests to 127.0.0.1, and by
-DNS rebinding under the page's own name.
+DNS rebinding under the page's own name. Pages of other ports of this machine count as the same *site*, and get our
+cookie sent: so what changes something needs the token in a header, or our own origin beside the cookie.
 """
 
 from __future__ import annotations
@@ -10,26 +11,38 @@ import hmac
 from http import HTTPStatus
 from http.cookies import CookieError, SimpleCookie
 from typing import Final
-from urllib.parse import parse_qs, quote
+from urllib.parse import parse_qsl, quote, urlencode
 
-from starlette.datastructures import Headers, MutableHeaders
+from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
-from starlette.responses import Response
+from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from headrace.server.headers import with_headers
 from headrace.server.problems import problem
+from headrace.server.rates import RequestRates
 
 OPEN_PATHS: Final = frozenset({"/health"})
 HOST_NAMES: Final = ("127.0.0.1", "localhost")
+SAFE_METHODS: Final = ("GET", "HEAD")
+# Paths that are no pages: a token in their URL is not taken, for URLs end up in logs and histories.
+API_PATHS: Final = ("/api/", "/metrics", "/ready", "/health")
+_COOKIE_BYTES_MAX: Final = 8_192
+
+_LOGIN_PAGE: Final = """<!doctype html><html lang="en"><meta charset="utf-8"><title>Headrace</title>
+<h1>This Headrace wants its token</h1>
+<p>Open the address that <code>headrace up</code> printed: it ends in <code>/?token=…</code>.</p></html>
+"""
 
 
 class Guard:
     """The outermost layer: nothing inside sees a request that is refused here."""
 
-    def __init__(self, app: ASGIApp, *, token: str, port: int, body_bytes_max: int) -> None:
+    def __init__(self, app: ASGIApp, *, token: str, port: int, body_bytes_max: int, rates: RequestRates) -> None:
         self._app = app
         self._token = token.encode()
         self._body_bytes_max = body_bytes_max
+        self._rates = rates
         self._hosts = {f"{name}:{port}" for name in HOST_NAMES}
         self._origins = {f"http://{host}" for host in self._hosts}
         # Browsers share cookies between ports of a host: two servers must not share a name.
@@ -41,63 +54,66 @@ class Guard:
             return
         if scope["type"] != "http":
             return
-        refusal = self._refusal(scope)
-        if refusal is not None:
-            await refusal(scope, receive, send)
-        else:
-            await self._app(scope, self._limited(receive), self._with_cookie(scope, send))
-
-    def _refusal(self, scope: Scope) -> Response | None:
         headers = Headers(scope=scope)
+        answer = self._foreign(scope, headers) or self._login(scope) or self._unwelcome(scope, headers)
+        if answer is not None:
+            await answer(scope, receive, with_headers(send))
+        else:
+            await self._app(scope, self._limited(receive), with_headers(send))
+
+    def _foreign(self, scope: Scope, headers: Headers) -> Response | None:
+        """A refusal for a host that is not ours, and for a page that is not ours."""
         if headers.get("host", "") not in self._hosts:
             valid = {"valid": sorted(self._hosts)}
             return problem(HTTPStatus.MISDIRECTED_REQUEST, "foreign_host", "this host name is not served here", valid)
         origin = headers.get("origin")
-        if origin is not None and origin not in self._origins:
+        is_foreign = origin is not None and origin not in self._origins
+        if is_foreign or (_is_from_elsewhere(headers) and not _is_page_visit(scope, headers)):
             return problem(HTTPStatus.FORBIDDEN, "foreign_origin", "a page of another origin may not call this server")
-        if scope["path"] not in OPEN_PATHS and not self._has_token(scope, headers):
-            hint = {"hint": "send `Authorization: Bearer TOKEN`; `headrace up` prints the URL that holds the token"}
-            response = problem(HTTPStatus.UNAUTHORIZED, "no_token", "the token is missing or wrong", hint)
-            response.headers["WWW-Authenticate"] = "Bearer"
-            return response
+        return None
+
+    def _login(self, scope: Scope) -> Response | None:
+        """A page opened with the token in its URL: kept as a cookie that scripts cannot read, and gone from the URL."""
+        if scope["method"] != "GET" or _is_api(scope["path"]):
+            return None
+        query = parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True)
+        if not any(name == "token" and self._is_token(value) for name, value in query):
+            return None
+        rest = urlencode([(name, value) for name, value in query if name != "token"])
+        # Never `//host`, which a browser would take for another server.
+        path = "/" + quote(scope["path"].lstrip("/\\"))
+        response = RedirectResponse(f"{path}?{rest}" if rest else path, status_code=HTTPStatus.SEE_OTHER)
+        response.set_cookie(self._cookie, self._token.decode(), path="/", httponly=True, samesite="strict")
+        return response
+
+    def _unwelcome(self, scope: Scope, headers: Headers) -> Response | None:
+        """A refusal for a request without the token, of a wrong kind, too large, or one too many."""
+        if scope["path"] in OPEN_PATHS:
+            return None
+        by_header = self._is_token(_bearer(headers))
+        if not by_header and not self._is_token(self._cookie_token(headers)):
+            return _no_token(scope, headers)
+        changes = scope["method"] not in SAFE_METHODS
+        if changes and not by_header and headers.get("origin") not in self._origins:
+            return problem(HTTPStatus.FORBIDDEN, "no_origin", "a change with the cookie alone must name its origin")
         length = headers.get("content-length", "0")
         if not length.isdigit() or int(length) > self._body_bytes_max:
             return problem(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "too_large", self._too_large)
-        return None
+        if changes and not _is_json_or_empty(headers):
+            message = "the body must be JSON, with the header Content-Type: application/json"
+            return problem(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, "not_json", message, {"valid": ["application/json"]})
+        return self._rates.refusal(scope["method"], scope["path"])
 
-    def _has_token(self, scope: Scope, headers: Headers) -> bool:
-        scheme, _, given = headers.get("authorization", "").partition(" ")
-        offered = [given if scheme.lower() == "bearer" else "", self._cookie_token(headers), self._url_token(scope)]
-        return any(hmac.compare_digest(token.encode(), self._token) for token in offered)
+    def _is_token(self, offered: str) -> bool:
+        return hmac.compare_digest(offered.encode("utf-8", "surrogateescape"), self._token)
 
     def _cookie_token(self, headers: Headers) -> str:
+        given = headers.get("cookie", "")
         try:
-            morsel = SimpleCookie(headers.get("cookie", "")).get(self._cookie)
+            morsel = SimpleCookie(given).get(self._cookie) if len(given) <= _COOKIE_BYTES_MAX else None
         except CookieError:
             return ""
         return morsel.value if morsel is not None else ""
-
-    @staticmethod
-    def _url_token(scope: Scope) -> str:
-        """Only for opening a page: a link must not be able to change anything."""
-        if scope["method"] != "GET":
-            return ""
-        query: bytes = scope["query_string"]
-        return parse_qs(query.decode("latin-1")).get("token", [""])[0]
-
-    def _with_cookie(self, scope: Scope, send: Send) -> Send:
-        """A page opened with the token in its URL keeps it as a cookie that scripts cannot read."""
-        token = self._url_token(scope)
-        if not token or not hmac.compare_digest(token.encode(), self._token):
-            return send
-        cookie = f"{self._cookie}={quote(token)}; Path=/; HttpOnly; SameSite=Strict"
-
-        async def sending(message: Message) -> None:
-            if message["type"] == "http.response.start":
-                MutableHeaders(scope=message).append("set-cookie", cookie)
-            await send(message)
-
-        return sending
 
     def _limited(self, receive: Receive) -> Receive:
         """A body without a length is counted as it comes."""
@@ -116,3 +132,39 @@ class Guard:
     @property
     def _too_large(self) -> str:
         return f"the body is larger than {self._body_bytes_max} bytes"
+
+
+def _is_api(path: str) -> bool:
+    return path.startswith(API_PATHS)
+
+
+def _is_from_elsewhere(headers: Headers) -> bool:
+    """Browsers tell where a request comes from; programs do not, and have no cookie to be misused."""
+    return headers.get("sec-fetch-site", "none") not in ("none", "same-origin")
+
+
+def _is_page_visit(scope: Scope, headers: Headers) -> bool:
+    """Following a link to us from anywhere is harmless: the answer goes to the user and not to that page."""
+    is_top = headers.get("sec-fetch-mode") == "navigate" and headers.get("sec-fetch-dest") == "document"
+    return is_top and scope["method"] == "GET" and not _is_api(scope["path"])
+
+
+def _bearer(headers: Headers) -> str:
+    scheme, _, given = headers.get("authorization", "").partition(" ")
+    return given if scheme.lower() == "bearer" else ""
+
+
+def _is_json_or_empty(headers: Headers) -> bool:
+    """A form or a plain text can be sent by any page without asking first; JSON cannot."""
+    has_body = headers.get("content-length", "0") != "0" or "transfer-encoding" in headers
+    kind = headers.get("content-type", "").partition(";")[0].strip().lower()
+    return not has_body or kind == "application/json"
+
+
+def _no_token(scope: Scope, headers: Headers) -> Response:
+    if not _is_api(scope["path"]) and "text/html" in headers.get("accept", ""):
+        return HTMLResponse(_LOGIN_PAGE, status_code=HTTPStatus.UNAUTHORIZED)
+    hint = {"hint": "send `Authorization: Bearer TOKEN`; `headrace up` prints the URL that holds the token"}
+    response = problem(HTTPStatus.UNAUTHORIZED, "no_token", "the token is missing or wrong", hint)
+    response.headers["WWW-Authenticate"] = "Bearer"
+    return response

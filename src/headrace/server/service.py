@@ -6,18 +6,23 @@ import logging
 import secrets
 import threading
 
-from headrace.errors import Conflict, ExternalFailure, HeadraceError
-from headrace.graph import Document, canonical, validate
-from headrace.graph.diff import Diff
+from headrace.errors import Conflict, ExternalFailure, HeadraceError, InvalidInput, NotFound
+from headrace.graph import Diff, Document, Draft, canonical, compare, validate
 from headrace.graph.names import require_name
 from headrace.graph.store import PipelineInfo, Saved, Store, Version, VersionInfo
 from headrace.operators import Catalogue, load_catalogue
+from headrace.server.bodies import DeployBody
+from headrace.server.drafts import Drafts
 from headrace.server.events import EventStreams
+from headrace.server.models.jobs import JobView
+from headrace.server.sampler import MetricsSampler
 from headrace.server.settings import ServerSettings
+from headrace.server.topics import Topics
+from headrace.server.views import job_view
 from headrace.server.wanted import WantedState
-from headrace.spark import BatchResult, Engine, EngineSettings, JobStatus
+from headrace.spark import BatchResult, Engine, EngineSettings, JobStatus, PipelineEvent
 
-# Names are in URLs and in paths of the data directory.
+ACTIVE = ("starting", "running")
 
 _log = logging.getLogger(__name__)
 
@@ -36,7 +41,18 @@ class Service:
         self._engine = Engine(
             EngineSettings(data, settings.bootstrap, settings.log_directory, settings.spark), self.catalogue
         )
-        self._changing = threading.Lock()
+        self._changing = threading.RLock()
+        self._versions: dict[str, Version] = {}
+        self.drafts = Drafts(
+            self._store,
+            self.catalogue,
+            running=self.running,
+            changed=lambda pipeline, revision: self._engine.events.publish(
+                pipeline, "draft_changed", {"revision": revision}
+            ),
+        )
+        self.sampler = MetricsSampler(self.measured)
+        self.topics = Topics(settings.bootstrap, settings.log_directory)
         self._batches = threading.BoundedSemaphore(settings.limits.batch_runs_max)
         self._closing = threading.Event()
         self._ready = threading.Event()
@@ -45,10 +61,12 @@ class Service:
             life=secrets.token_hex(4),
             streams_max=settings.limits.event_streams_max,
             keep_alive_s=settings.limits.keep_alive_s,
+            tick=lambda: self.sampler.tick,
         )
 
     def open(self) -> None:
         """Spark is up and wanted pipelines run afterwards, or their job says why not. Raises ExternalFailure."""
+        self.sampler.start()
         self._engine.open()
         for pipeline, version in self._wanted.versions.items():
             self._resume(pipeline, version)
@@ -58,6 +76,7 @@ class Service:
         """Stops everything; what was wanted to run still is."""
         self._closing.set()
         self.streams.close()
+        self.sampler.stop()
         with self._changing:
             self._engine.close()
             self._store.close()
@@ -81,14 +100,71 @@ class Service:
     def versions(self, name: str) -> tuple[VersionInfo, ...]:
         return self._store.versions(name)
 
-    def compare(self, name: str, old: int, new: int) -> Diff:
-        return self._store.compare(name, old, new)
+    def compare(self, name: str, old: str, new: str) -> Diff:
+        """Each a version's number, `draft`, `running` or `latest`. Raises NotFound, InvalidInput."""
+        before, after = (self._referred(name, reference) for reference in (old, new))
+        return compare(canonical(before, self.catalogue), canonical(after, self.catalogue))
+
+    def _referred(self, name: str, reference: str) -> Document:
+        if reference == "draft":
+            return self.drafts.open(name).document
+        if reference == "latest":
+            return self._store.latest(name).document
+        if reference == "running":
+            running = self.running(name)
+            if running is None:
+                raise NotFound(
+                    f"pipeline {name!r} does not run", hint="compare with latest, or with a version's number"
+                )
+            return running.document
+        if not reference.isdecimal():
+            valid = ["a version's number", "draft", "running", "latest"]
+            raise InvalidInput(f"{reference[:40]!r} names no version", valid=valid)
+        return self._store.get(name, int(reference)).document
+
+    def running(self, name: str) -> Version | None:
+        """The version that runs now."""
+        states = {job.pipeline: job.state for job in self._engine.jobs()}
+        return self._versions.get(name) if states.get(name) in ACTIVE else None
+
+    def deploy(self, name: str, body: DeployBody) -> tuple[VersionInfo, JobStatus]:
+        """The draft becomes a version, and that version runs. Where it does not start, what ran before runs again.
+
+        Raises StaleDraft, InvalidGraph (nothing was saved or stopped), and what a start raises.
+        """
+        with self._changing:
+            self._require_ready()
+            draft = self.drafts.require(name, body.expected_revision)
+            validate(draft.document, self.catalogue)
+            document = canonical(draft.document, self.catalogue)
+            saved = self._store.save(document, note=body.note, author=body.author, layout=draft.layout)
+            self.drafts.write(draft.document, draft.revision, draft.layout, saved.version.number)
+            before = self.running(name)
+            if before is not None and (saved.is_new or body.reset):
+                self._engine.stop(name)
+            try:
+                return saved.version, self.start(name, saved.version.number, reset=body.reset)
+            except HeadraceError:
+                if before is not None:
+                    self._start_again(before)
+                raise
+
+    def _start_again(self, version: Version) -> None:
+        try:
+            self.start(version.info.pipeline, version.info.number, reset=False)
+        except HeadraceError as error:
+            _log.warning("pipeline %s does not start again: %s", version.info.pipeline, error.message)
+
+    def restore(self, name: str, number: int, expected_revision: int) -> Draft:
+        """The draft becomes that version."""
+        version = self._store.get(name, number)
+        return self.drafts.write(version.document, expected_revision, version.layout, version.info.number)
 
     def delete(self, name: str) -> None:
         """Removes the pipeline and its versions; topics stay. Raises Conflict while it runs."""
         with self._changing:
             self._store.latest(name)
-            if any(job.pipeline == name and job.state in ("starting", "running") for job in self._engine.jobs()):
+            if self.running(name) is not None:
                 raise Conflict(f"pipeline {name!r} is running", hint="stop it first")
             self._wanted.forget(name)
             self._store.delete(name)
@@ -99,6 +175,7 @@ class Service:
         with self._changing:
             self._require_ready()
             status = self._engine.start(version.document, reset=reset)
+            self._versions[name] = version
             try:
                 self._wanted.want(name, version.info.number)
             except HeadraceError:
@@ -119,6 +196,22 @@ class Service:
 
     def job(self, name: str) -> JobStatus:
         return self._engine.status(name)
+
+    def measured(self) -> list[tuple[JobStatus, Document | None]]:
+        """Every job with the document that it runs."""
+        versions = dict(self._versions)
+        return [(job, versions[job.pipeline].document if job.pipeline in versions else None) for job in self.jobs()]
+
+    def job_version(self, name: str) -> int | None:
+        version = self._versions.get(name)
+        return version.info.number if version else None
+
+    def job_view(self, status: JobStatus) -> JobView:
+        return job_view(status, self.job_version(status.pipeline), self.sampler.figures(status))
+
+    def job_events(self, name: str, limit: int) -> tuple[PipelineEvent, ...]:
+        """The newest that are kept, oldest first."""
+        return self._engine.events.history(name)[-limit:]
 
     def preview(self, name: str, node: str, limit: int) -> list[str]:
         """The newest rows as JSON texts, the newest last."""
@@ -147,7 +240,9 @@ class Service:
         limits = self.settings.limits
         for attempt in range(1, limits.resume_tries_max + 1):
             try:
-                self._engine.start(self._store.get(pipeline, version).document)
+                found = self._store.get(pipeline, version)
+                self._versions[pipeline] = found
+                self._engine.start(found.document)
             except HeadraceError as error:
                 _log.warning("pipeline %s does not start (try %d): %s", pipeline, attempt, error.message)
                 self._engine.events.publish(pipeline, "error", {**error.to_dict(), "attempt": attempt}, node=error.node)

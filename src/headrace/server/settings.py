@@ -13,6 +13,8 @@ class ServerLimits:
     body_bytes_max: int = 4 * 1024 * 1024
     event_streams_max: int = 20
     connections_max: int = 200
+    requests_per_second: float = 200
+    costly_requests_per_second: float = 20
     keep_alive_s: float = 15.0
     preview_rows_max: int = 1_000
     batch_runs_max: int = 4

@@ -1,0 +1,143 @@
+"""Running pipelines: state, figures, events, samples and test runs."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any, Literal
+
+from headrace.server.models.base import Model
+from headrace.server.models.documents import ColumnView, EdgeModel
+
+JobState = Literal["starting", "running", "stopping", "stopped", "failed"]
+EventKind = Literal["started", "stopped", "state_changed", "error", "progress", "end_of_stream", "draft_changed"]
+
+
+class JobError(Model):
+    """`record` is the offending one, where it is known."""
+
+    code: str
+    message: str
+    node: str | None
+    hint: str | None
+    record: dict[str, Any] | None
+
+
+class NodeFigures(Model):
+    """Since the job started; `rate` in rows out per second, over the last seconds."""
+
+    rows_in: int
+    rows_out: int
+    rows_bad: int
+    rows_late: int
+    rate: float
+
+
+class EdgeFigures(EdgeModel):
+    """`lag`: records of the source topic that are not yet in the output; null where the edge begins at no topic."""
+
+    rows: int
+    rate: float
+    lag: int | None
+
+
+class BatchFigures(Model):
+    """Of the query whose batches take longest. `count` is over all queries."""
+
+    count: int
+    last_ms: float
+    rows_per_second: float
+
+
+class JobFigures(Model):
+    state: JobState
+    nodes: dict[str, NodeFigures]
+    edges: list[EdgeFigures]
+    batches: BatchFigures
+
+
+class NodeCountView(Model):
+    node: str
+    rows_out_total: int
+    bad_total: int
+    late_total: int
+
+
+class QueryView(Model):
+    """One streaming query. `lag` is by topic partition."""
+
+    name: str
+    batch: int
+    batch_ms: float
+    rows_per_second: float
+    lag: dict[str, int]
+    nodes: list[NodeCountView]
+
+
+class JobView(JobFigures):
+    pipeline: str
+    version: int | None
+    content_hash: str
+    error: JobError | None
+    started_at: datetime
+    restarts: int
+    queries: list[QueryView]
+
+
+class JobList(Model):
+    jobs: list[JobView]
+
+
+class JobEvent(Model):
+    """`number` grows by one from event to event."""
+
+    number: int
+    time_ms: int
+    pipeline: str
+    kind: EventKind
+    node: str | None
+    details: dict[str, Any]
+
+
+class EventList(Model):
+    """Oldest first."""
+
+    events: list[JobEvent]
+
+
+class MetricsTick(Model):
+    """All jobs at one moment; sent at most twice a second."""
+
+    time_ms: int
+    jobs: dict[str, JobFigures]
+
+
+class RowsView(Model):
+    rows: list[dict[str, Any]]
+
+
+class SampleView(Model):
+    """The newest rows on an edge, the newest last. `ranges`: topic → partition → offsets read, [first, after]."""
+
+    columns: list[ColumnView]
+    rows: list[dict[str, Any]]
+    ranges: dict[str, dict[str, tuple[int, int]]]
+    took_ms: int
+
+
+class NodeRows(Model):
+    columns: list[ColumnView]
+    rows: list[dict[str, Any]]
+
+
+class TestRunView(Model):
+    """Rows that leave each node, for the first rows of its sources."""
+
+    nodes: dict[str, NodeRows]
+    took_ms: int
+
+
+class BatchView(Model):
+    pipeline: str
+    rows: dict[str, int]
+    bad: dict[str, int]
+    seconds: float

@@ -1,0 +1,126 @@
+"""Pipelines, their versions, drafts, differences and templates."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Literal
+
+from headrace.server.models.base import Model
+from headrace.server.models.documents import CheckView, DocumentModel, EdgeModel, LayoutModel, Notations
+from headrace.server.models.jobs import JobState, JobView
+
+ChangeKind = Literal[
+    "node_added",
+    "node_removed",
+    "node_renamed",
+    "operator_replaced",
+    "setting_changed",
+    "edge_added",
+    "edge_removed",
+]
+
+
+class VersionInfoView(Model):
+    pipeline: str
+    number: int
+    note: str
+    author: str
+    saved_at: datetime
+    content_hash: str
+
+
+class VersionList(Model):
+    """Oldest first."""
+
+    versions: list[VersionInfoView]
+
+
+class SavedView(Model):
+    """`is_new` is false when the latest version means the same already."""
+
+    version: VersionInfoView
+    is_new: bool
+
+
+class PipelineJob(Model):
+    state: JobState
+    version: int | None
+
+
+class PipelineDraft(Model):
+    """`changes`: how many, against the running or else the latest version."""
+
+    revision: int
+    changes: int
+
+
+class PipelineEntry(Model):
+    """`latest` is null for a pipeline that is only a draft yet."""
+
+    name: str
+    latest: VersionInfoView | None
+    job: PipelineJob | None
+    draft: PipelineDraft | None
+
+
+class PipelineList(Model):
+    pipelines: list[PipelineEntry]
+
+
+class PipelineView(Model):
+    version: VersionInfoView
+    document: DocumentModel
+    layout: LayoutModel
+    notations: Notations
+
+
+class ChangeView(Model):
+    """`old` and `new` are ids of a renamed node, names of operators, or JSON texts of a setting; `text` says it all."""
+
+    kind: ChangeKind
+    node: str | None
+    setting: str | None
+    edge: EdgeModel | None
+    old: str | None
+    new: str | None
+    text: str
+
+
+class DiffView(Model):
+    changes: list[ChangeView]
+
+
+class DraftView(CheckView):
+    """`changes` is against `changes_from`; `latest_version` above `base_version`: somebody saved one meanwhile."""
+
+    pipeline: str
+    revision: int
+    base_version: int
+    latest_version: int
+    saved_at: datetime
+    layout: LayoutModel
+    changes: list[ChangeView]
+    changes_from: Literal["running", "latest", "nothing"]
+
+
+class DeployView(Model):
+    version: VersionInfoView
+    job: JobView
+    draft: DraftView
+
+
+class DeletedView(Model):
+    name: str
+    deleted: bool
+
+
+class TemplateView(Model):
+    name: str
+    title: str
+    summary: str
+    document: DocumentModel
+    layout: LayoutModel
+
+
+class TemplateList(Model):
+    templates: list[TemplateView]

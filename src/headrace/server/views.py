@@ -1,0 +1,158 @@
+"""From our own types to the models that leave the API."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+from headrace.graph import Document, Draft, Inspection, Layout, Schema, VersionInfo
+from headrace.graph.diff import (
+    Change,
+    Diff,
+    EdgeAdded,
+    EdgeRemoved,
+    NodeAdded,
+    NodeRemoved,
+    NodeRenamed,
+    OperatorReplaced,
+    SettingChanged,
+)
+from headrace.graph.document import Edge
+from headrace.operators import AnyOperator, describe
+from headrace.server.models.documents import (
+    CheckView,
+    ColumnView,
+    DocumentModel,
+    EdgeModel,
+    LayoutModel,
+    Notations,
+    Position,
+    SchemaView,
+)
+from headrace.server.models.jobs import JobError, JobFigures, JobView, QueryView
+from headrace.server.models.operators import OperatorView
+from headrace.server.models.pipelines import ChangeView, DraftView, TemplateView, VersionInfoView
+from headrace.server.models.problems import ProblemView
+from headrace.spark import JobStatus
+from headrace.templates import Template
+
+
+def document_model(document: Document) -> DocumentModel:
+    return DocumentModel.model_validate(document.to_dict())
+
+
+def layout_model(layout: Layout) -> LayoutModel:
+    return {node: Position(x=x, y=y) for node, (x, y) in layout.positions.items()}
+
+
+def layout_of(model: LayoutModel) -> Layout:
+    return Layout({node: (position.x, position.y) for node, position in model.items()})
+
+
+def version_info(info: VersionInfo) -> VersionInfoView:
+    return VersionInfoView.model_validate(info)
+
+
+def schema_view(schema: Schema) -> SchemaView:
+    return SchemaView(columns=[ColumnView(name=column.name, type=column.type) for column in schema])
+
+
+def check_view(document: Document, found: Inspection, notations: Notations) -> CheckView:
+    return CheckView(**_checked(document, found, notations))
+
+
+def draft_view(
+    draft: Draft, found: Inspection, notations: Notations, *, diff: Diff, changes_from: str, latest_version: int
+) -> DraftView:
+    return DraftView.model_validate(
+        {
+            **_checked(draft.document, found, notations),
+            "pipeline": draft.pipeline,
+            "revision": draft.revision,
+            "base_version": draft.base_version,
+            "latest_version": latest_version,
+            "saved_at": draft.saved_at,
+            "layout": layout_model(draft.layout),
+            "changes": changes(diff),
+            "changes_from": changes_from,
+        }
+    )
+
+
+def _checked(document: Document, found: Inspection, notations: Notations) -> dict[str, Any]:
+    return {
+        "document": document_model(document),
+        "problems": [ProblemView.model_validate(problem) for problem in found.problems],
+        "schemas": {node: schema_view(schema) for node, schema in found.schemas.items()},
+        "notations": notations,
+    }
+
+
+def template_view(template: Template) -> TemplateView:
+    return TemplateView(
+        name=template.name,
+        title=template.title,
+        summary=template.summary,
+        document=document_model(template.document),
+        layout=layout_model(template.layout),
+    )
+
+
+def operator_view(operator: AnyOperator) -> OperatorView:
+    fields = describe(operator)
+    fields["settings"] = fields.pop("config_schema")
+    return OperatorView.model_validate(fields)
+
+
+def job_view(status: JobStatus, version: int | None, figures: JobFigures) -> JobView:
+    return JobView(
+        **figures.model_dump(exclude={"state"}),
+        state=status.state,
+        pipeline=status.pipeline,
+        version=version,
+        content_hash=status.content_hash,
+        error=_job_error(status.error),
+        started_at=datetime.fromtimestamp(status.started_ms / 1000, UTC),
+        restarts=status.restarts,
+        queries=[_query_view(query) for query in status.queries],
+    )
+
+
+def _query_view(query: Any) -> QueryView:
+    return QueryView.model_validate(query)
+
+
+def _job_error(error: dict[str, object] | None) -> JobError | None:
+    if error is None:
+        return None
+    known = {name: error.get(name) for name in ("node", "hint", "record")}
+    return JobError.model_validate({"code": error["code"], "message": error["message"], **known})
+
+
+def changes(diff: Diff) -> list[ChangeView]:
+    return [_change(change) for change in diff.changes]
+
+
+def _change(change: Change) -> ChangeView:
+    """The kind is the name of the change's class, in the API's spelling."""
+    fields: dict[str, Any] = dict.fromkeys(("node", "setting", "edge", "old", "new"))
+    match change:
+        case NodeAdded(node):
+            fields |= {"kind": "node_added", "node": node.id, "new": node.operator}
+        case NodeRemoved(node):
+            fields |= {"kind": "node_removed", "node": node.id, "old": node.operator}
+        case NodeRenamed(old, new):
+            fields |= {"kind": "node_renamed", "node": new, "old": old, "new": new}
+        case OperatorReplaced(name, old, new):
+            fields |= {"kind": "operator_replaced", "node": name, "old": old, "new": new}
+        case SettingChanged(name, setting, before, after):
+            fields |= {"kind": "setting_changed", "node": name, "setting": setting, "old": before, "new": after}
+        case EdgeAdded(edge):
+            fields |= {"kind": "edge_added", "edge": _edge(edge)}
+        case EdgeRemoved(edge):
+            fields |= {"kind": "edge_removed", "edge": _edge(edge)}
+    return ChangeView.model_validate({**fields, "text": str(change)})
+
+
+def _edge(edge: Edge) -> EdgeModel:
+    return EdgeModel.model_validate(edge)
