@@ -19,14 +19,14 @@ SCALA: Final = "2.13"
 # The connector of another minor version runs as well; some repositories lag behind.
 OLDER_SPARK: Final = ("4.2.0", "4.1.0", "4.0.0")
 
-_REPOSITORY: Final = Path.home() / ".m2" / "repository"
+REPOSITORY: Final = Path.home() / ".m2" / "repository"
 
 
 def kafka_connector() -> dict[str, str]:
     """Spark settings that load it. Raises ExternalFailure when it is not here and cannot be fetched."""
     wanted = version("pyspark")
     spark = tuple(dict.fromkeys((wanted, *OLDER_SPARK)))
-    if not shutil.which("mvn") and not _REPOSITORY.exists():
+    if not shutil.which("mvn") and not REPOSITORY.exists():
         return {"spark.jars.packages": f"org.apache.spark:spark-sql-kafka-0-10_{SCALA}:{wanted}"}
     parts = {
         f"org.apache.spark:spark-sql-kafka-0-10_{SCALA}": spark,
@@ -50,7 +50,7 @@ def _jar(artifact: str, versions: Iterable[str]) -> Path:
 
 def _found(artifact: str, release: str) -> Path | str:
     group, _, name = artifact.partition(":")
-    path = _REPOSITORY.joinpath(*group.split("."), name, release, f"{name}-{release}.jar")
+    path = REPOSITORY.joinpath(*group.split("."), name, release, f"{name}-{release}.jar")
     return path if path.exists() else f"{artifact}:{release} is not in the local repository"
 
 

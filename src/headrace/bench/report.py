@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-HIGHER_IS_BETTER: Final = frozenset({"rows/s", "records/s", "MB/s"})
+HIGHER_IS_BETTER: Final = frozenset({"rows/s", "records/s", "requests/s", "MB/s"})
 DIGITS: Final = 4
 
 
@@ -19,6 +19,8 @@ class Result:
     unit: str
     ours: float
     peers: Mapping[str, float] = field(default_factory=dict)
+    note: str = ""
+    """The figure in other words, for the table."""
 
     @property
     def ratio(self) -> dict[str, float]:
@@ -56,9 +58,10 @@ class Report:
     def table(self) -> tuple[list[str], list[list[str]]]:
         """Column names and rows for people; the ratio stands behind each peer's figure."""
         columns = ["item", "unit", "ours", *self.peers]
-        return columns, [
-            [r.name, r.unit, shown(r.ours), *(_cell(r, peer) for peer in self.peers)] for r in self.results
-        ]
+        rows = [[r.name, r.unit, shown(r.ours), *(_cell(r, peer) for peer in self.peers)] for r in self.results]
+        if not any(result.note for result in self.results):
+            return columns, rows
+        return [*columns, "ours as"], [[*row, result.note] for row, result in zip(rows, self.results, strict=True)]
 
 
 def rounded(figure: float) -> float:

@@ -39,6 +39,22 @@ def spine(
     _print(run_spine(settings, _say), as_json)
 
 
+@app.command("log")
+def log(
+    *,
+    megabytes: Annotated[int, typer.Option("--mb", min=1, max=4_096, help="Data for each item in MB/s.")] = 256,
+    items: Annotated[str, typer.Option("--items", help="Only these, as a,b,c; default: all.")] = "",
+    against: Annotated[str, typer.Option("--against", help="Peers, as a,b: kafka, klite, nats.")] = "kafka",
+    as_json: Json = False,
+) -> None:
+    """The broker alone, loaded by librdkafka: throughput, latency, requests, memory, CPU, start."""
+    from headrace.bench.log import ITEMS, LogSettings, run_log  # noqa: PLC0415
+
+    settings = LogSettings(megabytes, _names(items) or ITEMS, _names(against))
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    _print(run_log(settings, _say), as_json)
+
+
 def _names(text: str) -> tuple[str, ...]:
     return tuple(name for part in text.split(",") if (name := part.strip()))
 
