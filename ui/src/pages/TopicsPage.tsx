@@ -1,5 +1,11 @@
-import { EmptyState } from "@/shared/EmptyState";
+import { GroupsPage } from "./topics/GroupsPage";
+import { TopicDetail } from "./topics/TopicDetail";
+import { TopicTable } from "./topics/TopicTable";
+import { useView } from "./topics/view";
 
-export default function TopicsPage(_props: { topic: string | null }) {
-  return <EmptyState title="Topics" />;
+/** All topics and consumer groups, or one topic. */
+export default function TopicsPage({ topic }: { topic: string | null }) {
+  const [view, setView] = useView(topic === null ? "topics" : "messages");
+  if (topic !== null) return <TopicDetail key={topic} name={topic} view={view} onView={setView} />;
+  return view === "groups" ? <GroupsPage onView={setView} /> : <TopicTable onView={setView} />;
 }

@@ -1,0 +1,34 @@
+import type { PipelineEntry } from "@/api/types";
+import { Panel } from "../common/Panel";
+import table from "../common/table.module.css";
+import { PipelineRow } from "./PipelineRow";
+import { useJobs } from "./queries";
+
+export function PipelineTable({ pipelines }: { pipelines: PipelineEntry[] }) {
+  const { data: jobs = [] } = useJobs();
+  const byName = new Map(jobs.map((job) => [job.pipeline, job]));
+  return (
+    <Panel title="Pipelines" isTitleHidden>
+      <table className={table.table}>
+        <thead>
+          <tr>
+            <th>Name</th>
+            <th>State</th>
+            <th className={table.number}>Rate</th>
+            <th>Version</th>
+            <th>Draft</th>
+            <th>Saved</th>
+            <th className={table.fit}>
+              <span hidden>Actions</span>
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {pipelines.map((pipeline) => (
+            <PipelineRow key={pipeline.name} pipeline={pipeline} job={byName.get(pipeline.name) ?? null} />
+          ))}
+        </tbody>
+      </table>
+    </Panel>
+  );
+}

@@ -1,0 +1,21 @@
+import { SegmentedControl } from "@mantine/core";
+
+interface ViewSwitchProps {
+  view: "topics" | "groups";
+  onView: (view: string | null) => void;
+}
+
+export function ViewSwitch({ view, onView }: ViewSwitchProps) {
+  return (
+    <SegmentedControl
+      size="xs"
+      aria-label="What is listed"
+      value={view}
+      onChange={onView}
+      data={[
+        { value: "topics", label: "Topics" },
+        { value: "groups", label: "Consumer groups" },
+      ]}
+    />
+  );
+}
