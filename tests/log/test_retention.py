@@ -15,7 +15,7 @@ from headrace.log.retention import SealedSegment, expired_count
 
 def fill(store: LogStore, partition: Partition, count: int, time_ms: int) -> None:
     for _ in range(count):
-        partition.append(next(encode_batches(None, [b"x" * 900], [time_ms])))
+        partition.append(next(encode_batches([b"k"], [b"x" * 900], [time_ms])))
     store.sync()
 
 

@@ -33,6 +33,7 @@ TRANSACTIONAL_BIT = 0x10
 CONTROL_BIT = 0x20
 NO_PRODUCER = -1
 NO_APPEND_TIME_MS = -1
+NO_TIME_MS = -1
 SEQUENCE_SPACE = 1 << 31
 """Sequence numbers wrap to 0 after the largest 32-bit integer."""
 
@@ -189,6 +190,18 @@ def pack_batch(
     start = google_crc32c.value(bytes(header[CHECKED_FROM:]))
     _CRC.pack_into(header, CRC_AT, google_crc32c.extend(start, np.frombuffer(payload, dtype=np.uint8)))
     return b"".join((header, payload))
+
+
+def with_records(header: BatchHeader, payload: Buffer, record_count: int) -> bytes:
+    """A batch at the same offsets, from the same producer, around some of its records."""
+    length = HEADER_BYTES - LENGTH_STARTS_AT + len(payload)
+    return sealed(bytearray(HEADER.pack(*header._replace(length=length, record_count=record_count))) + payload)
+
+
+def empty_batch(base_offset: int, end_offset: int) -> bytes:
+    """A batch without records that stands for the offsets in [base_offset, end_offset)."""
+    fields = (0, MAGIC, 0, 0, end_offset - base_offset - 1, NO_TIME_MS, NO_TIME_MS, NO_PRODUCER, -1, -1, 0)
+    return sealed(bytearray(HEADER.pack(base_offset, HEADER_BYTES - LENGTH_STARTS_AT, *fields)))
 
 
 def sealed(batch: bytearray) -> bytes:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Literal, NamedTuple
 
+from headrace.errors import CorruptData
 from headrace.log.batch import (
     CODEC_MASK,
     HEADER_BYTES,
@@ -37,6 +38,8 @@ def split_incoming(records: Buffer, config: TopicConfig, origin: Origin, now_ms:
     for header in parse_batches(view):
         content = view[position : position + header.size_bytes]
         _check(header, content, config.max_message_bytes if origin == "client" else None)
+        if config.is_compacted and origin == "client":
+            _check_keys(content)
         batches.append(_adapted(Incoming(header, content), config, now_ms))
         position += header.size_bytes
     if not batches:
@@ -65,6 +68,19 @@ def _check(header: BatchHeader, content: memoryview, size_bytes_max: int | None)
     if header.codec_number >= len(CODECS):
         raise LogRefusal(ErrorCode.UNSUPPORTED_COMPRESSION_TYPE, f"compression {header.codec_number} is unknown")
     _check_producer(header)
+
+
+def _check_keys(content: memoryview) -> None:
+    """Compaction could not tell records without a key apart."""
+    # Arrow comes with it, which a broker without compacted topics need not load.
+    from headrace.log.records import decode_batch  # noqa: PLC0415
+
+    try:
+        keys = decode_batch(content).keys
+    except CorruptData as error:
+        raise LogRefusal(ErrorCode.CORRUPT_MESSAGE, error.message) from error
+    if keys.null_count:
+        raise LogRefusal(ErrorCode.INVALID_RECORD, f"{keys.null_count} records without a key for a compacted topic")
 
 
 def _check_producer(header: BatchHeader) -> None:

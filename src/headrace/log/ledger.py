@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 
 from headrace.log.aborted import AbortedTransaction, overlapping
@@ -114,6 +114,10 @@ class Ledger:
     def forget_below(self, log_start_offset: int) -> None:
         """Forget aborted transactions whose marker is no longer in the log."""
         del self._aborted[: self._first_marked_at(log_start_offset)]
+
+    def forget_aborted(self, marker_offsets: Collection[int]) -> None:
+        """Forget aborted transactions of which compaction removed everything, the marker last."""
+        self._aborted = [entry for entry in self._aborted if entry.last_offset not in marker_offsets]
 
     def _first_marked_at(self, offset: int) -> int:
         return bisect_left(self._aborted, offset, key=lambda entry: entry.last_offset)

@@ -16,6 +16,8 @@ from pathlib import Path
 from headrace.errors import CorruptData, HeadraceError
 from headrace.log.batch import NO_APPEND_TIME_MS, BatchHeader, read_header
 from headrace.log.checkpoint import Checkpoint
+from headrace.log.cleaned import load_cleaned
+from headrace.log.compaction import Compaction, CompactionPlan, is_dirty
 from headrace.log.incoming import Origin, split_incoming
 from headrace.log.ledger import Ledger
 from headrace.log.marker import pack_marker
@@ -28,6 +30,7 @@ from headrace.log.retention import expired_count, is_too_old
 from headrace.log.segment import Segment
 from headrace.log.segments import Segments, Span
 from headrace.log.storage import Buffer, OpenFile, Storage
+from headrace.log.swap import discard_new
 from headrace.log.topics import TopicConfig
 from headrace.log.watermark import WATERMARK_FILE, Watermark
 
@@ -66,6 +69,8 @@ class Partition:
         self._log_start_offset = max(found.checkpoint.log_start_offset, self._segments.start_offset)
         self._last_stable_offset = self._stable_offset()
         self._ticket: SyncTicket | None = None
+        self._compaction: Compaction | None = None
+        self._cleaned = load_cleaned(storage, directory)
         self._sync_offset = self.log_end_offset
         self._checkpoint_due_bytes = 0 if self._checkpoint.offset < self.log_end_offset else CHECKPOINT_BYTES
         self._watermark_file = OpenFile.open(storage, directory / WATERMARK_FILE, create=True)
@@ -333,7 +338,7 @@ class Partition:
         """Remove segments that retention no longer wants, and forget idle producers. Raises LogRefusal."""
         now_ms = self._clock()
         self._ledger.producers.forget_idle(now_ms)
-        if self._config.cleanup_policy != "delete" or isinstance(self._failure, CorruptData):
+        if not self._config.is_deleted or isinstance(self._failure, CorruptData):
             return
         active, segments = self._segments.active, self._segments
         if active.size_bytes and self._failure is None and is_too_old(active.max_timestamp_ms, self._config, now_ms):
@@ -343,6 +348,48 @@ class Partition:
         removable = [s.end_offset for s in segments.sealed[:expired] if s.end_offset <= self._last_stable_offset]
         self._log_start_offset = max([self._log_start_offset, *removable])
         self._remove_unwanted()
+
+    def begin_compaction(self) -> Compaction | None:
+        """A pass to `run` in any thread, which has to come back to `finish_compaction`; None while none is due."""
+        bound = min(self._last_stable_offset, self._checkpoint.offset)
+        segments = tuple(sealed for sealed in self._segments.sealed if sealed.end_offset <= bound)
+        if self._failure is not None or self._compaction is not None or not self._config.is_compacted:
+            return None
+        if not is_dirty(segments, self._cleaned.end_offset, self._config.min_cleanable_dirty_ratio):
+            return None
+        now_ms = self._clock()
+        plan = CompactionPlan(
+            self._storage,
+            self._directory,
+            segments,
+            self._ledger.aborted_between(0, bound),
+            self._cleaned.end_offset,
+            self._cleaned.removable_before(now_ms, self._config.delete_retention_ms),
+            self._config.segment_bytes,
+            now_ms,
+        )
+        self._compaction = Compaction(plan)
+        return self._compaction
+
+    def finish_compaction(self, compaction: Compaction, error: Exception | None = None) -> None:
+        """The pass has run, or failed with an error: then everything stays as it is. Raises LogRefusal."""
+        self._compaction = None
+        present = set(self._segments.sealed)
+        if error is not None or self._failure is not None:
+            with refusing_reads(self.name):
+                discard_new(self._storage, self._directory)
+            return
+        with self._failing_on_error():
+            for rewritten in compaction.rewritten:
+                # Retention may have removed some of them meanwhile.
+                if present.issuperset(rewritten.replaced):
+                    rewritten.swap.commit(self._storage, self._directory)
+                    self._segments.replace(rewritten.replaced, rewritten.by)
+                    self._ledger.forget_aborted(rewritten.dropped_markers)
+            self._cleaned = self._cleaned.after(compaction.end_offset, compaction.plan.started_ms)
+            self._cleaned.save(self._storage, self._directory)
+            discard_new(self._storage, self._directory)
+        self._publish()
 
     def _remove_unwanted(self) -> None:
         """Remove the segments below the log's start; readers learn it before the files go.

@@ -29,6 +29,9 @@ CHUNK_BYTES = 4 << 20
 CHUNK_BYTES_MAX = 1 << 30
 """Positions within a chunk are 32-bit numbers in Arrow."""
 
+RELISTED_MAX = 100
+"""How often segments may vanish between looking and opening."""
+
 
 class PartitionReader:
     """Reads one partition's directory. Holds nothing open between calls; any number may read at the same time."""
@@ -61,9 +64,20 @@ class PartitionReader:
         aborted = self._aborted(start_offset, end_offset) if committed else ()
         wanted = _Wanted(start_offset, end_offset, headers, min(chunk_bytes, CHUNK_BYTES_MAX), _by_producer(aborted))
         # Mapped before the first record is given, so that retention cannot take a segment away in between.
-        bases = self._bases(start_offset, end_offset)
-        segments = [_MappedSegment.open(self._directory, *span) for span in pairwise([*bases, end_offset])]
+        segments = self._mapped(start_offset, end_offset)
         return (records for segment in segments for records in segment.read(wanted))
+
+    def _mapped(self, start_offset: int, end_offset: int) -> list[_MappedSegment]:
+        """The segments of a range. Compaction may join some just now: then their names have to be read again."""
+        for _ in range(RELISTED_MAX):
+            bases = self._bases(start_offset, end_offset)
+            try:
+                return [_MappedSegment.open(self._directory, *span) for span in pairwise([*bases, end_offset])]
+            except LogRefusal as refusal:
+                gone = refusal
+                if start_offset < self.watermark().log_start_offset:
+                    break
+        raise gone
 
     def _check_range(self, start_offset: int, end_offset: int, committed: bool) -> None:
         watermark = self.watermark()

@@ -62,6 +62,29 @@ class _Columns(NamedTuple):
     value_lengths: Integers
 
 
+class RecordSpans(NamedTuple):
+    """The records of one batch where they are in its uncompressed payload. A length of -1 is null."""
+
+    starts: Integers
+    ends: Integers
+    offsets: Integers
+    key_starts: Integers
+    key_lengths: Integers
+    value_lengths: Integers
+
+
+def record_spans(header: BatchHeader, data: Buffer) -> RecordSpans:
+    """For those who move whole records without decoding them. Raises CorruptData."""
+    payloads = [Payload(header, 0, len(data))]
+    try:
+        starts, ends = _walk(data, payloads)
+        columns = _columns(np.frombuffer(data, np.uint8), starts, ends)
+        offsets, _ = _positions(payloads, columns)
+    except IndexError:
+        raise _malformed(header) from None
+    return RecordSpans(starts, ends, offsets, columns.key_starts, columns.key_lengths, columns.value_lengths)
+
+
 def decode_batch(batch: Buffer, *, headers: bool = False) -> Records:
     """The records of one batch. Raises CorruptData when it does not match its checksum or its own lengths."""
     if len(batch) < HEADER_BYTES:

@@ -19,6 +19,7 @@ from headrace.log.marker import is_commit
 from headrace.log.retention import SealedSegment
 from headrace.log.segment import LOG_SUFFIX, SEGMENT_SUFFIXES, Located, Segment, segment_bases
 from headrace.log.storage import Storage, read_whole
+from headrace.log.swap import NEW_MARK, finish_swap
 from headrace.log.watermark import WATERMARK_FILE, Watermark
 
 REWRITE_BYTES = 1 << 20
@@ -134,6 +135,7 @@ class _Recovery:
 
 def recover(storage: Storage, directory: Path, now_ms: int) -> Recovered:
     """Bring a partition back. Raises CorruptData when no segment is there at all, OSError when the disk refuses."""
+    finish_swap(storage, directory)
     names = storage.list_directory(directory)
     bases = segment_bases(names)
     if not bases:
@@ -149,5 +151,5 @@ def _sweep(storage: Storage, directory: Path, names: list[str]) -> None:
     stems = {name.removesuffix(LOG_SUFFIX) for name in names if name.endswith(LOG_SUFFIX)}
     for name in names:
         path = Path(name)
-        if path.suffix == ".tmp" or (path.suffix in SEGMENT_SUFFIXES and path.stem not in stems):
+        if path.suffix in (".tmp", NEW_MARK) or (path.suffix in SEGMENT_SUFFIXES and path.stem not in stems):
             storage.unlink(directory / name)

@@ -48,15 +48,18 @@ class Located(NamedTuple):
 class Segment:
     """An open segment. `size_bytes`, `end_offset` and `max_timestamp_ms` cover what was appended or scanned."""
 
-    def __init__(self, storage: Storage, directory: Path, base_offset: int, *, create: bool = False) -> None:
+    def __init__(
+        self, storage: Storage, directory: Path, base_offset: int, *, create: bool = False, mark: str = ""
+    ) -> None:
+        """`mark` is added to the names of the files: those of a segment that is not in use yet."""
         self._storage = storage
-        self._aborted_path = segment_path(directory, base_offset, ".txnindex")
+        self._aborted_path = segment_path(directory, base_offset, ".txnindex" + mark)
         self.base_offset = base_offset
-        self.file = OpenFile.open(storage, segment_path(directory, base_offset, LOG_SUFFIX), create=create)
+        self.file = OpenFile.open(storage, segment_path(directory, base_offset, LOG_SUFFIX + mark), create=create)
         self.index = SegmentIndex.open(
             storage,
-            segment_path(directory, base_offset, ".index"),
-            segment_path(directory, base_offset, ".timeindex"),
+            segment_path(directory, base_offset, ".index" + mark),
+            segment_path(directory, base_offset, ".timeindex" + mark),
         )
         self._aborted_file = _existing(storage, self._aborted_path)
         self.aborted_count = self._aborted_file.size() // ABORTED_ENTRY_BYTES if self._aborted_file else 0

@@ -113,6 +113,13 @@ class Segments:
         self._opened.pop(base_offset, None)
         del self._sealed[0]
 
+    def replace(self, replaced: Sequence[SealedSegment], by: SealedSegment) -> None:
+        """Neighbouring sealed segments have become one, on disk; know it from now on."""
+        at = self._sealed.index(replaced[0])
+        self._sealed[at : at + len(replaced)] = [by]
+        for sealed in replaced:
+            self._opened.pop(sealed.base_offset, None)
+
     def _holding(self, offset: int) -> Segment:
         at = bisect_right(self._sealed, offset, key=lambda sealed: sealed.base_offset) - 1
         if offset >= self.active.base_offset or at < 0:

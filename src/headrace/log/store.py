@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import Self
 from uuid import UUID, uuid4
 
-from headrace.errors import Conflict, InvalidInput, NotFound, did_you_mean
+from headrace.errors import Conflict, HeadraceError, InvalidInput, NotFound, did_you_mean
 from headrace.log.directory import DirectoryLock, check_format
 from headrace.log.partition import Partition
 from headrace.log.refusal import LogRefusal
@@ -178,6 +179,11 @@ class LogStore:
             except LogRefusal:
                 continue
 
+    def compact(self) -> None:
+        """Compact whatever is due; blocks. A partition whose disk fails says so in `failure`."""
+        for partition in self._partitions():
+            _compact(partition)
+
     def close(self) -> None:
         """Sync, write checkpoints, give up the lock. The store cannot be used afterwards."""
         self.sync()
@@ -252,3 +258,16 @@ class LogStore:
         self._storage.fsync_directory(self.directory)
         self._storage.unlink(self._topics_directory / f"{metadata.name}.json")
         self._storage.fsync_directory(self._topics_directory)
+
+
+def _compact(partition: Partition) -> None:
+    compaction = partition.begin_compaction()
+    if compaction is None:
+        return
+    failure: Exception | None = None
+    try:
+        compaction.run()
+    except (OSError, HeadraceError) as error:
+        failure = error
+    with suppress(LogRefusal):
+        partition.finish_compaction(compaction, failure)

@@ -18,7 +18,11 @@ UNLIMITED = -1
 PARTITIONS_MAX = 10_000
 _NAME = re.compile(r"[a-zA-Z0-9._-]{1,249}")
 
-CleanupPolicy = Literal["delete", "compact"]
+AS_RETENTION = -2
+"""Of a local limit: the same as that of the whole topic."""
+
+CleanupPolicy = Literal["delete", "compact", "compact,delete"]
+BacklogPolicy = Literal["unbounded", "block", "drop_newest"]
 TimestampType = Literal["CreateTime", "LogAppendTime"]
 
 
@@ -33,6 +37,22 @@ class TopicConfig:
     cleanup_policy: CleanupPolicy = "delete"
     compression_type: str = "producer"
     message_timestamp_type: TimestampType = "CreateTime"
+    min_cleanable_dirty_ratio: float = 0.5
+    delete_retention_ms: int = 24 * 3600 * 1000
+    remote_storage_enable: bool = False
+    local_retention_ms: int = AS_RETENTION
+    local_retention_bytes: int = AS_RETENTION
+    headrace_backlog_policy: BacklogPolicy = "unbounded"
+    headrace_backlog_records: int = UNLIMITED
+
+    @property
+    def is_compacted(self) -> bool:
+        return "compact" in self.cleanup_policy
+
+    @property
+    def is_deleted(self) -> bool:
+        """Whether old records are deleted by time and size."""
+        return "delete" in self.cleanup_policy
 
     @classmethod
     def from_names(cls, settings: Mapping[str, str]) -> TopicConfig:
@@ -41,7 +61,16 @@ class TopicConfig:
 
     def to_names(self) -> dict[str, str]:
         """Every setting under Kafka's name, as text."""
-        return {field.name.replace("_", "."): str(getattr(self, field.name)) for field in fields(self)}
+        return {name_of(field.name): _text(getattr(self, field.name)) for field in fields(self)}
+
+
+def name_of(field_name: str) -> str:
+    """The setting that a field holds. Values have underscores, names do not."""
+    return field_name.replace("_", ".")
+
+
+def _text(value: object) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def _integer(low: int, high: int) -> Callable[[str], int]:
@@ -53,6 +82,29 @@ def _integer(low: int, high: int) -> Callable[[str], int]:
 
     parse.__doc__ = f"a whole number from {low} to {high}"
     return parse
+
+
+def _ratio(text: str) -> float:
+    """a number from 0 to 1"""
+    value = float(text)
+    if not 0 <= value <= 1:
+        raise ValueError(text)
+    return value
+
+
+def _boolean(text: str) -> bool:
+    """true | false"""
+    if text.lower() not in ("true", "false"):
+        raise ValueError(text)
+    return text.lower() == "true"
+
+
+def _cleanup(text: str) -> str:
+    """delete | compact | compact,delete"""
+    policies = {part.strip() for part in text.split(",")}
+    if not policies <= {"delete", "compact"}:
+        raise ValueError(text)
+    return ",".join(sorted(policies))
 
 
 def _choice(*values: str) -> Callable[[str], str]:
@@ -70,9 +122,16 @@ _SETTINGS: dict[str, Callable[[str], object]] = {
     "retention.bytes": _integer(UNLIMITED, 2**63 - 1),
     "segment.bytes": _integer(1024, 2**31 - 1),
     "max.message.bytes": _integer(1, 2**31 - 1),
-    "cleanup.policy": _choice("delete", "compact"),
+    "cleanup.policy": _cleanup,
     "compression.type": _choice("producer", "uncompressed", *CODECS[1:]),
     "message.timestamp.type": _choice("CreateTime", "LogAppendTime"),
+    "min.cleanable.dirty.ratio": _ratio,
+    "delete.retention.ms": _integer(0, 2**63 - 1),
+    "remote.storage.enable": _boolean,
+    "local.retention.ms": _integer(AS_RETENTION, 2**63 - 1),
+    "local.retention.bytes": _integer(AS_RETENTION, 2**63 - 1),
+    "headrace.backlog.policy": _choice("unbounded", "block", "drop_newest"),
+    "headrace.backlog.records": _integer(UNLIMITED, 2**63 - 1),
 }
 
 

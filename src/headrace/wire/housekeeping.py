@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable
 
 import structlog
 
+from headrace.errors import HeadraceError
 from headrace.wire.services import Services
 
 _log = structlog.get_logger("headrace.wire")
@@ -19,6 +20,7 @@ class Housekeeping:
         self._services = services
         self._duties: tuple[Callable[[], Awaitable[None]], ...] = (
             self._apply_retention,
+            self._compact,
             self._forget_expired_groups,
             services.transactions.complete_prepared,
             services.offsets.keep_small,
@@ -44,3 +46,21 @@ class Housekeeping:
         for group_id in offsets.committed.groups():
             if not groups.has_members(group_id) and offsets.committed.last_commit_ms(group_id) <= expired_before_ms:
                 await offsets.forget_group(group_id)
+
+    async def _compact(self) -> None:
+        """One partition after the other, read and written in a thread while the loop goes on serving."""
+        loop = asyncio.get_running_loop()
+        for partition in [p for topic in self._services.store.topics.values() for p in topic.partitions]:
+            compaction = partition.begin_compaction()
+            if compaction is None:
+                continue
+            failure: Exception | None = None
+            try:
+                await loop.run_in_executor(None, compaction.run)
+            except asyncio.CancelledError:
+                compaction.stop()
+                raise
+            except (OSError, HeadraceError) as error:
+                _log.error("compaction failed", partition=partition.name, reason=str(error))
+                failure = error
+            partition.finish_compaction(compaction, failure)
