@@ -38,7 +38,14 @@ def full(hint: Any, depth: int = 0) -> Any:
         return full(next(kind for kind in get_args(hint) if kind is not NoneType), depth)
     if get_origin(hint) is tuple:
         return (full(get_args(hint)[0], depth + 1),)
-    known = {int: 7 + depth, str: f"text{depth}", bytes: b"raw", bool: True, UUID: UUID(int=depth + 1)}
+    known = {
+        int: 7 + depth,
+        float: 0.5 + depth,
+        str: f"text{depth}",
+        bytes: b"raw",
+        bool: True,
+        UUID: UUID(int=depth + 1),
+    }
     return ErrorCode.CORRUPT_MESSAGE if hint is ErrorCode else known[hint]
 
 

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from headrace.cli import bench, consume, demo, doctor, operators, pipeline, produce, sql, topic, up
+from headrace.cli import bench, consume, demo, doctor, operators, pipeline, produce, sql, topic, up, user
 from headrace.cli.boundary import Invocation, report_errors
 
 __all__ = ["app", "main"]
@@ -25,6 +25,7 @@ app.command("sql")(sql.command)
 app.add_typer(topic.app, name="topic")
 app.command("produce")(produce.command)
 app.command("consume")(consume.command)
+app.add_typer(user.app, name="user")
 app.add_typer(pipeline.app, name="pipeline")
 app.command("operators")(operators.command)
 app.add_typer(bench.app, name="bench")

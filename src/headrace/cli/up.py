@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Annotated
 
@@ -27,6 +28,10 @@ def command(
     broker: Annotated[
         str | None, typer.Option("--broker", help="kafka://host:port of a cluster to use instead of our own broker.")
     ] = None,
+    broker_config: Annotated[
+        Path | None,
+        typer.Option("--broker-config", help="A TOML file with settings of the broker: listeners, TLS, SASL, limits."),
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Start the broker and the server, and keep both running. Ctrl-C stops them."""
@@ -39,7 +44,7 @@ def command(
         if not as_json:
             out.print(sentence, style="dim", markup=False)
 
-    stack = Stack(StackSettings(data_dir, port, http_port, address, spark), log=say)
+    stack = Stack(StackSettings(data_dir, port, http_port, address, spark, broker_config=broker_config), log=say)
 
     def stop(number: int, frame: FrameType | None) -> None:
         say("stopping")

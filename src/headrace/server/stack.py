@@ -36,6 +36,8 @@ class StackSettings:
     http_port: int = HTTP_PORT
     broker: str | None = None
     spark: str | None = None
+    # Settings of our own broker. Our own processes reach it by a port of their own, without authentication.
+    broker_config: Path | None = None
     limits: SupervisorLimits = field(default_factory=SupervisorLimits)
 
 
@@ -88,7 +90,9 @@ class Stack:
         return RunInfo(os.getpid(), pids.get(BROKER, 0), pids.get(SERVER, 0), bootstrap, int(str(port)), self._token)
 
     def _bootstrap(self, answers: Answers) -> str:
-        return self.settings.broker or f"{LOOPBACK}:{answers[BROKER]['port']}"
+        """Where our own processes reach the broker."""
+        ready = answers.get(BROKER, {})
+        return self.settings.broker or f"{LOOPBACK}:{ready.get('local_port', ready.get('port'))}"
 
     def _parts(self, data: DataDirectory) -> list[Part]:
         server = Part(SERVER, lambda answers: self._server_command(data, answers))
@@ -98,9 +102,12 @@ class Stack:
 
     def _broker_command(self, data: DataDirectory, answers: Answers) -> Command:
         port = answers.get(BROKER, {}).get("port", self.settings.broker_port)
-        arguments = ("--data-dir", str(data.path / "log"), "--port", str(port))
+        arguments = ["--data-dir", str(data.path / "log"), "--port", str(port)]
+        if self.settings.broker_config is not None:
+            local_port = answers.get(BROKER, {}).get("local_port", 0)
+            arguments += ["--config", str(self.settings.broker_config), "--local-port", str(local_port)]
         log_path = data.path / "logs" / "broker.log"
-        return Command(BROKER, "headrace.wire", arguments, log_path, inherited=(data.lock_descriptor,))
+        return Command(BROKER, "headrace.wire", tuple(arguments), log_path, inherited=(data.lock_descriptor,))
 
     def _server_command(self, data: DataDirectory, answers: Answers) -> Command:
         port = answers.get(SERVER, {}).get("port", self.settings.http_port)

@@ -11,7 +11,6 @@ from uuid import uuid4
 
 import structlog
 
-from headrace.errors import Conflict
 from headrace.log import LogStore, Partition, Storage, now_ms
 from headrace.wire.codes import Refusal
 from headrace.wire.commit import Committer
@@ -20,7 +19,11 @@ from headrace.wire.connection import Connection
 from headrace.wire.coordinators.group import GroupLimits
 from headrace.wire.coordinators.groups import Groups, GroupsLimits
 from headrace.wire.housekeeping import Housekeeping
+from headrace.wire.listener import Listener
+from headrace.wire.listening import Listening
 from headrace.wire.offset_service import OFFSETS_TOPIC, OffsetService
+from headrace.wire.security.registry import SecurityRegistry
+from headrace.wire.security.throttle import Throttle
 from headrace.wire.services import Endpoint, Services
 from headrace.wire.state_topic import StateTopic
 from headrace.wire.ticker import Ticker
@@ -44,13 +47,22 @@ class Broker:
         self._storage = storage
         self._clock = clock
         self._connections: set[Connection] = set()
-        self._server: asyncio.Server | None = None
+        self._listening: Listening | None = None
         self._housekeeping: asyncio.Task[None] | None = None
 
     @property
     def port(self) -> int:
         """The port it listens on; known once started."""
-        return self._endpoint.port
+        return self._endpoints[0].port
+
+    @property
+    def local_port(self) -> int | None:
+        """That of the listener for processes of this machine, where it was asked for."""
+        return self._endpoints[1].port if len(self._endpoints) > 1 else None
+
+    @property
+    def _endpoints(self) -> list[Endpoint]:
+        return [] if self._listening is None else self._listening.endpoints
 
     async def start(self) -> None:
         """Ready to serve when it returns. Raises Conflict (port or directory in use, newer format), CorruptData."""
@@ -79,9 +91,7 @@ class Broker:
         await self._transactions.recover()
         self._groups = self._make_groups()
         self._ticker = Ticker(self._tick, self._idle)
-        loop = asyncio.get_running_loop()
-        server = await self._listen(loop)
-        self._endpoint = Endpoint(self.config.host, server.sockets[0].getsockname()[1])
+        security = SecurityRegistry(self.config.data_dir)
         self._services = Services(
             config=self.config,
             store=self._store,
@@ -90,31 +100,23 @@ class Broker:
             groups=self._groups,
             offsets=self._offsets,
             transactions=self._transactions,
+            security=security,
+            throttle=Throttle(lambda: security.state.quotas, _monotonic_ms),
             clock=self._clock,
             monotonic_ms=_monotonic_ms,
             # Made with the data directory and kept as long: the id of a topic that is always there.
             cluster_id=base64.urlsafe_b64encode(transactions_topic.topic_id.bytes).decode().rstrip("="),
             wake_ticker=self._ticker.wake,
         )
-        self._server = server
-        await server.start_serving()
+        self._listening = Listening(self.config, security, self._connect)
+        await self._listening.open()
         self._ticker.wake()
-        self._housekeeping = loop.create_task(Housekeeping(self._services).run())
-
-    async def _listen(self, loop: asyncio.AbstractEventLoop) -> asyncio.Server:
-        host, port = self.config.host, self.config.port
-        try:
-            return await loop.create_server(self._connect, host, port, start_serving=False)
-        except OSError as error:
-            raise Conflict(
-                f"cannot listen on {host}:{port}: {error.strerror or error}",
-                hint="stop the other process, or choose another port (0 picks a free one)",
-            ) from error
+        self._housekeeping = asyncio.get_running_loop().create_task(Housekeeping(self._services).run())
 
     async def stop(self) -> None:
         """Requests under way end unanswered; everything appended is synced and the directory given up."""
-        if self._server is not None:
-            self._server.close()
+        if self._listening is not None:
+            self._listening.close()
         self._ticker.close()
         if self._housekeeping is not None:
             self._housekeeping.cancel()
@@ -153,8 +155,8 @@ class Broker:
 
     # -- connections --------------------------------------------------------------------------------------------
 
-    def _connect(self) -> Connection:
-        return Connection(self._services, self._endpoint, self._admit, self._connections.discard)
+    def _connect(self, listener: Listener) -> Connection:
+        return Connection(self._services, listener, self._admit, self._connections.discard)
 
     def _admit(self, connection: Connection) -> bool:
         if len(self._connections) >= self.config.connections_max:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Final, Literal
 
 from headrace.errors import InvalidConfig, did_you_mean
+from headrace.wire.security.credentials import MECHANISMS, PLAIN
 
 _MIB: Final = 1024 * 1024
 
@@ -22,9 +23,24 @@ class BrokerConfig:
     host: str = "127.0.0.1"
     # 0 picks a free one.
     port: int = 9092
+    # What clients are told to connect to, where it is not `host`.
+    advertised_host: str | None = None
+    # A second way in, on loopback and without authentication, for processes of this machine. 0 picks a free port.
+    local_port: int | None = None
     node_id: int = 1
     # fsync: an acknowledged record survives power loss. os: it survives a crash of the broker, not of the machine.
     durability: Literal["fsync", "os"] = "fsync"
+
+    # PEM files. With a client CA, clients must show a certificate signed by it.
+    tls_certificate: Path | None = None
+    tls_key: Path | None = None
+    tls_client_ca: Path | None = None
+    # SCRAM-SHA-256, SCRAM-SHA-512, PLAIN. With any of them, clients must authenticate.
+    sasl_mechanisms: tuple[str, ...] = ()
+    # acls: authenticated clients may do what access control lists allow them. none: they may do everything.
+    authorization: Literal["acls", "none"] = "acls"
+    # Users whom access control lists do not bind. Those of certificates are given by their subject, "CN=…".
+    super_users: tuple[str, ...] = ()
 
     auto_create_topics: bool = True
     default_partition_count: int = 1
@@ -61,12 +77,19 @@ class BrokerConfig:
     # The broker's own topics are rewritten, and their past deleted, each time they grew by this much.
     state_log_bytes_max: int = 32 * _MIB
 
+    @property
+    def authenticated(self) -> bool:
+        """Whether clients of the main listener prove who they are."""
+        return bool(self.sasl_mechanisms) or self.tls_client_ca is not None
+
     def __post_init__(self) -> None:
-        _check_host(self.host)
-        if not 0 <= self.port <= 65_535:
-            raise InvalidConfig(f"port is {self.port}", valid=["0 (pick a free one) to 65535"])
-        if self.durability not in ("fsync", "os"):
-            raise InvalidConfig(f"durability is {self.durability!r}", valid=["fsync", "os"])
+        _check_security(self)
+        for name, port in (("port", self.port), ("local_port", self.local_port or 0)):
+            if not 0 <= port <= 65_535:
+                raise InvalidConfig(f"{name} is {port}", valid=["0 (pick a free one) to 65535"])
+        for name, valid in (("durability", ("fsync", "os")), ("authorization", ("acls", "none"))):
+            if getattr(self, name) not in valid:
+                raise InvalidConfig(f"{name} is {getattr(self, name)!r}", valid=valid)
         for field in dataclasses.fields(self):
             value = getattr(self, field.name)
             least = 0 if field.name in ("port", "rebalance_delay_ms", "node_id") else 1
@@ -74,16 +97,34 @@ class BrokerConfig:
                 raise InvalidConfig(f"{field.name} is {value}", valid=[f"{least} or more"])
 
 
-def _check_host(host: str) -> None:
-    try:
-        loopback = ip_address(host).is_loopback
-    except ValueError:
-        loopback = False
-    if not loopback:
+def _check_security(config: BrokerConfig) -> None:
+    for mechanism in config.sasl_mechanisms:
+        if mechanism not in MECHANISMS:
+            raise InvalidConfig(f"sasl_mechanisms has {mechanism!r}", valid=MECHANISMS)
+    if (config.tls_certificate is None) != (config.tls_key is None):
+        raise InvalidConfig("tls_certificate and tls_key go together: one of them is not set")
+    if config.tls_client_ca is not None and config.tls_certificate is None:
+        raise InvalidConfig("tls_client_ca is set, and tls_certificate is not")
+    if _is_loopback(config.host):
+        return
+    if not config.authenticated:
         raise InvalidConfig(
-            f"host is {host!r}, which others could reach; the broker listens on loopback only",
-            valid=["127.0.0.1"],
+            f"host is {config.host!r}, which others could reach, and no authentication is set up; "
+            "without it the broker listens on loopback only",
+            valid=["127.0.0.1", "any address together with sasl_mechanisms or tls_client_ca"],
         )
+    if PLAIN in config.sasl_mechanisms and config.tls_certificate is None:
+        raise InvalidConfig(
+            f"host is {config.host!r}, and PLAIN would send passwords there unencrypted",
+            hint="set tls_certificate and tls_key, or leave PLAIN out of sasl_mechanisms",
+        )
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return False
 
 
 def load_config(path: Path, **given: Any) -> BrokerConfig:

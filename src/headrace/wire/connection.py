@@ -14,12 +14,14 @@ import structlog
 from headrace.wire.config import BrokerConfig
 from headrace.wire.frames import FrameReceiver, Part, RequestHeader, read_header, response_frame
 from headrace.wire.handlers.table import ROUTES, Route, unsupported_api_versions
+from headrace.wire.listener import Listener
 from headrace.wire.packing import Malformed, Reader
-from headrace.wire.protocol import API_VERSIONS, API_VERSIONS_KEY, PRODUCE
-from headrace.wire.security.access import Access
-from headrace.wire.services import Call, Endpoint, Services
+from headrace.wire.protocol import API_VERSIONS, API_VERSIONS_KEY, PRODUCE, SASL_AUTHENTICATE, SASL_HANDSHAKE
+from headrace.wire.services import Call, Services
 
 _log = structlog.get_logger("headrace.wire")
+
+BEFORE_AUTHENTICATION: Final = (API_VERSIONS_KEY, SASL_HANDSHAKE.key, SASL_AUTHENTICATE.key)
 
 # Small parts are joined into one write; a large one is handed over as it is.
 JOINED_BYTES_MAX: Final = 64 * 1024
@@ -49,14 +51,15 @@ class Connection(asyncio.BufferedProtocol):
     def __init__(
         self,
         services: Services,
-        endpoint: Endpoint,
+        listener: Listener,
         admit: Callable[[Connection], bool],
         gone: Callable[[Connection], None],
     ) -> None:
         """`admit` is asked once, when connected; `gone` is told when the connection is closed."""
         self._services = services
-        self._endpoint = endpoint
-        self._access = Access()
+        self._listener = listener
+        self._session = listener.session("", None)
+        self._muted = False
         self._config: BrokerConfig = services.config
         self._admit = admit
         self._gone = gone
@@ -77,6 +80,7 @@ class Connection(asyncio.BufferedProtocol):
         self._transport = tcp
         peer = transport.get_extra_info("peername")
         self._client_host = str(peer[0]) if peer else ""
+        self._session = self._listener.session(self._client_host, transport.get_extra_info("peercert"))
         tcp.set_write_buffer_limits(high=self._config.unsent_bytes_max)
         if not self._admit(self):
             self.close(f"more than {self._config.connections_max} connections")
@@ -135,6 +139,8 @@ class Connection(asyncio.BufferedProtocol):
             raise Malformed(f"api key {header.api_key} is not known")
         if not route.api.speaks(header.version) and header.api_key != API_VERSIONS_KEY:
             raise Malformed(f"version {header.version} of {route.api.name} is not known")
+        if not self._session.authenticated and header.api_key not in BEFORE_AUTHENTICATION:
+            raise Malformed(f"a {route.api.name} request before authentication")
         if header.api_key != PRODUCE.key and len(frame) > self._config.control_request_bytes_max:
             limit = self._config.control_request_bytes_max
             raise Malformed(f"a {route.api.name} request of {len(frame)} bytes; at most {limit} are accepted")
@@ -142,7 +148,7 @@ class Connection(asyncio.BufferedProtocol):
         return _Received(route, header, reader, len(frame))
 
     def _start_requests(self) -> None:
-        while self._waiting and self._transport is not None and not self._writing_paused:
+        while self._waiting and self._transport is not None and not self._writing_paused and not self._muted:
             received = self._waiting[0]
             if self._in_flight and not (received.route.pipelined and self._in_flight[-1].received.route.pipelined):
                 break
@@ -186,7 +192,7 @@ class Connection(asyncio.BufferedProtocol):
             return unsupported_api_versions()
         received.reader.skip_tagged_fields(api.flexible_request(header.version))
         request = api.codec.decode_request(header.version, received.reader)
-        call = Call(header.version, header.client_id or "", self._client_host, self._access, self._endpoint)
+        call = Call(header.version, header.client_id or "", self._client_host, self._session, self._listener.endpoint)
         return received.route.handle(self._services, call, request)
 
     def _answer_finished(self, _: asyncio.Task[Any]) -> None:
@@ -204,6 +210,7 @@ class Connection(asyncio.BufferedProtocol):
 
     def _answer(self, received: _Received, response: object) -> None:
         self._held_bytes -= received.size_bytes
+        self._mute()
         if response is None or self._transport is None:
             return
         api, header = received.route.api, received.header
@@ -214,6 +221,20 @@ class Connection(asyncio.BufferedProtocol):
             self._defect(received, error)
             return
         self._send(response_frame(header.correlation_id, api.flexible_response(version), body))
+        if self._session.rejected:
+            self._flush()
+            self._transport.close()
+
+    def _mute(self) -> None:
+        """A client above its quota is answered, and then not served for a while; it was told how long."""
+        throttle_ms, self._session.throttle_ms = self._session.throttle_ms, 0
+        if throttle_ms > 0:
+            self._muted = True
+            asyncio.get_running_loop().call_later(throttle_ms / 1000, self._unmute)
+
+    def _unmute(self) -> None:
+        self._muted = False
+        self._start_requests()
 
     def _send(self, parts: list[Part]) -> None:
         """Answers that are ready in the same turn of the loop leave in one write."""

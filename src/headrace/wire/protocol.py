@@ -16,6 +16,7 @@ from headrace.wire.messages import (
     offsets,
     partitions,
     produce,
+    security,
     topics,
     transactions,
 )
@@ -192,6 +193,27 @@ DESCRIBE_TRANSACTIONS: Final = _api(
 )
 LIST_TRANSACTIONS: Final = _api(
     66, "list_transactions", (0, 1), 0, transactions.ListTransactionsRequest, transactions.ListTransactionsResponse
+)
+SASL_HANDSHAKE: Final = _api(
+    17, "sasl_handshake", (0, 1), 2, security.SaslHandshakeRequest, security.SaslHandshakeResponse
+)
+DESCRIBE_ACLS: Final = _api(29, "describe_acls", (1, 3), 2, security.DescribeAclsRequest, security.DescribeAclsResponse)
+CREATE_ACLS: Final = _api(30, "create_acls", (1, 3), 2, security.CreateAclsRequest, security.CreateAclsResponse)
+DELETE_ACLS: Final = _api(31, "delete_acls", (1, 3), 2, security.DeleteAclsRequest, security.DeleteAclsResponse)
+SASL_AUTHENTICATE: Final = _api(
+    36, "sasl_authenticate", (0, 2), 2, security.SaslAuthenticateRequest, security.SaslAuthenticateResponse
+)
+DESCRIBE_CLIENT_QUOTAS: Final = _api(
+    48, "describe_client_quotas", (0, 1), 1, security.DescribeQuotasRequest, security.DescribeQuotasResponse
+)
+ALTER_CLIENT_QUOTAS: Final = _api(
+    49, "alter_client_quotas", (0, 1), 1, security.AlterQuotasRequest, security.AlterQuotasResponse
+)
+DESCRIBE_USER_SCRAM_CREDENTIALS: Final = _api(
+    50, "describe_user_scram_credentials", (0, 0), 0, security.DescribeScramRequest, security.DescribeScramResponse
+)
+ALTER_USER_SCRAM_CREDENTIALS: Final = _api(
+    51, "alter_user_scram_credentials", (0, 0), 0, security.AlterScramRequest, security.AlterScramResponse
 )
 DELETE_GROUPS: Final = _api(42, "delete_groups", (0, 2), 2, groups.DeleteGroupsRequest, groups.DeleteGroupsResponse)
 DESCRIBE_CLUSTER: Final = _api(

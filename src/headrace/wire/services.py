@@ -11,7 +11,10 @@ from headrace.wire.config import BrokerConfig
 from headrace.wire.coordinators.groups import Groups
 from headrace.wire.offset_service import OFFSETS_TOPIC, OffsetService
 from headrace.wire.security.access import Access
+from headrace.wire.security.registry import SecurityRegistry
 from headrace.wire.security.resources import Operation, Resource
+from headrace.wire.security.session import Session
+from headrace.wire.security.throttle import Throttle
 from headrace.wire.transaction_service import TRANSACTIONS_TOPIC, TransactionService
 from headrace.wire.waiters import FetchWaiters
 
@@ -27,6 +30,8 @@ class Services:
     groups: Groups
     offsets: OffsetService
     transactions: TransactionService
+    security: SecurityRegistry
+    throttle: Throttle
     # Milliseconds since 1970, and milliseconds that never jump: the one for what is kept, the other for waiting.
     clock: Callable[[], int]
     monotonic_ms: Callable[[], int]
@@ -50,12 +55,22 @@ class Call:
     version: int
     client_id: str
     client_host: str
-    access: Access
+    session: Session
     endpoint: Endpoint
+
+    @property
+    def access(self) -> Access:
+        return self.session.access
 
     def require(self, operation: Operation, resource: Resource) -> None:
         """Raises a Refusal unless the client may do that."""
         self.access.require(operation, resource)
+
+    def charge(self, throttle: Throttle, kind: str, size_bytes: int) -> int:
+        """Count bytes against the client's quota: how long it is not served after this, which it is told."""
+        user = self.access.principal.removeprefix("User:")
+        self.session.throttle_ms = throttle.charge(kind, user, self.client_id, size_bytes)
+        return self.session.throttle_ms
 
     def allows(self, operation: Operation, resource: Resource) -> bool:
         return self.access.allows(operation, resource)

@@ -28,6 +28,8 @@ class BrokerProcess:
     def __init__(self, data_dir: Path, *arguments: str) -> None:
         self.data_dir = data_dir
         self.port = 0
+        # That of the listener for this machine, where one was asked for.
+        self.local_port = 0
         self._arguments = arguments
         self._process: subprocess.Popen[bytes] | None = None
         self._log_path = data_dir.with_name(data_dir.name + ".log")
@@ -54,7 +56,8 @@ class BrokerProcess:
         if not line:
             self._end(signal.SIGKILL)
             raise ExternalFailure(f"the broker did not start: {self.log}")
-        self.port = json.loads(line)["port"]
+        ready = json.loads(line)
+        self.port, self.local_port = ready["port"], ready.get("local_port", 0)
 
     def kill(self) -> None:
         """No warning, no clean-up."""

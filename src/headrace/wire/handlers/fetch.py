@@ -15,6 +15,7 @@ from headrace.wire.messages.fetch import (
     FetchRequest,
     FetchResponse,
 )
+from headrace.wire.security.quota_book import CONSUME
 from headrace.wire.security.resources import Operation, topic
 from headrace.wire.services import Call, Services
 
@@ -42,12 +43,16 @@ async def fetch(services: Services, call: Call, request: FetchRequest) -> FetchR
             break
         await services.waiters.wait([entry.partition for entry in found if entry.partition], left_ms / 1000)
         found = _look(services, call, request)
-    return FetchResponse(tuple(_read(entry, request.committed) for entry in found))
+    throttle_time_ms = call.charge(services.throttle, CONSUME, _available(found))
+    return FetchResponse(tuple(_read(entry, request.committed) for entry in found), throttle_time_ms=throttle_time_ms)
 
 
 def _enough(found: list[_Found], bytes_min: int) -> bool:
-    available = sum(entry.batches.length for entry in found if entry.batches)
-    return available >= bytes_min or any(entry.refusal for entry in found)
+    return _available(found) >= bytes_min or any(entry.refusal for entry in found)
+
+
+def _available(found: list[_Found]) -> int:
+    return sum(entry.batches.length for entry in found if entry.batches)
 
 
 def _look(services: Services, call: Call, request: FetchRequest) -> list[_Found]:

@@ -8,6 +8,7 @@ from headrace.log import Partition, parse_batches
 from headrace.wire.codes import ErrorCode, Refusal
 from headrace.wire.handlers.creation import as_refusals, topic_name
 from headrace.wire.messages.produce import ProducedPartition, ProducePartition, ProduceRequest, ProduceResponse
+from headrace.wire.security.quota_book import PRODUCE
 from headrace.wire.security.resources import Operation, topic, transactional_id
 from headrace.wire.services import INTERNAL_TOPICS, Call, Services
 
@@ -34,12 +35,16 @@ async def produce(services: Services, call: Call, request: ProduceRequest) -> Pr
             return _refused(request, ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED)
         services.wake_ticker()
     outcomes = [_append(services, call, entry) for entry in request.partitions]
+    size_bytes = sum(len(entry.records) for entry in request.partitions if entry.records is not None)
+    throttle_time_ms = call.charge(services.throttle, PRODUCE, size_bytes)
     if any(outcome.partition is not None for outcome in outcomes):
         durable = services.committer.durable()
         if request.acks == _NO_ACKS:
             return None
         await durable
-    return None if request.acks == _NO_ACKS else ProduceResponse(tuple(_settled(outcome) for outcome in outcomes))
+    if request.acks == _NO_ACKS:
+        return None
+    return ProduceResponse(tuple(_settled(outcome) for outcome in outcomes), throttle_time_ms)
 
 
 def _refused(request: ProduceRequest, code: ErrorCode) -> ProduceResponse:

@@ -1,0 +1,80 @@
+"""`headrace user`: who may authenticate to the broker, set while it does not run."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Annotated, Final
+
+import typer
+
+from headrace.cli.options import DEFAULT_DATA_DIR, DataDir, Json
+from headrace.cli.output import console, print_json, print_table
+from headrace.errors import InvalidInput
+
+PASSWORD_VARIABLE: Final = "HEADRACE_PASSWORD"  # noqa: S105 - the name of the variable, not a password
+
+app = typer.Typer(help="Set, list and remove users of the broker.", no_args_is_help=True)
+
+Name = Annotated[str, typer.Argument(metavar="USER", help="The user's name.")]
+
+
+@app.command("set")
+def set_user(
+    user: Name,
+    *,
+    password_file: Annotated[
+        Path | None, typer.Option("--password-file", help="A file with the password in its first line.")
+    ] = None,
+    data_dir: DataDir = DEFAULT_DATA_DIR,
+    as_json: Json = False,
+) -> None:
+    """Give a user a password, from a file, from HEADRACE_PASSWORD, or asked for. Never from the command line."""
+    from headrace.wire.users import set_password  # noqa: PLC0415
+
+    set_password(_log_directory(data_dir), user, _password(password_file))
+    if as_json:
+        print_json({"user": user, "set": True})
+    else:
+        console().print(f"user {user} can authenticate once the broker is started", markup=False)
+
+
+@app.command("remove")
+def remove(user: Name, data_dir: DataDir = DEFAULT_DATA_DIR, as_json: Json = False) -> None:
+    """Remove a user."""
+    from headrace.wire.users import remove_user  # noqa: PLC0415
+
+    remove_user(_log_directory(data_dir), user)
+    if as_json:
+        print_json({"user": user, "removed": True})
+    else:
+        console().print(f"user {user} removed", markup=False)
+
+
+@app.command("list")
+def list_all(data_dir: DataDir = DEFAULT_DATA_DIR, as_json: Json = False) -> None:
+    """List the users."""
+    from headrace.wire.users import list_users  # noqa: PLC0415
+
+    users = list_users(_log_directory(data_dir))
+    if as_json:
+        print_json({"users": [{"name": name, "mechanisms": list(own)} for name, own in users.items()]})
+    else:
+        print_table(("user", "mechanisms"), [(name, ", ".join(own)) for name, own in users.items()], empty="no users")
+
+
+def _log_directory(data_dir: Path) -> Path:
+    """Where `headrace up` keeps its broker's log."""
+    return data_dir / "log"
+
+
+def _password(path: Path | None) -> str:
+    if path is not None:
+        try:
+            return path.read_text().partition("\n")[0]
+        except (OSError, UnicodeDecodeError) as error:
+            raise InvalidInput(f"the password file {path} cannot be read: {error}") from None
+    given = os.environ.get(PASSWORD_VARIABLE)
+    if given is not None:
+        return given
+    return str(typer.prompt("Password", hide_input=True, confirmation_prompt=True))

@@ -1,0 +1,74 @@
+"""One way in: an address, whether it is encrypted, and how clients prove who they are there."""
+
+from __future__ import annotations
+
+import ssl
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from headrace.errors import InvalidConfig
+from headrace.wire.config import BrokerConfig
+from headrace.wire.security.access import ANONYMOUS
+from headrace.wire.security.registry import SecurityRegistry
+from headrace.wire.security.session import AccessPolicy, Session
+from headrace.wire.services import Endpoint
+
+
+@dataclass(frozen=True, slots=True)
+class Listener:
+    """`endpoint` is what clients are told; the port is known once it listens."""
+
+    endpoint: Endpoint
+    policy: AccessPolicy
+
+    def session(self, host: str, certificate: dict[str, Any] | None) -> Session:
+        """For a new connection from a host, with the client's certificate if it showed one."""
+        return Session(self.policy, ANONYMOUS if not certificate else principal_of(certificate), host)
+
+
+def policy_of(config: BrokerConfig, registry: SecurityRegistry) -> AccessPolicy:
+    """Of the main listener. The local one has no rules: whoever is on this machine may do everything."""
+    return AccessPolicy(
+        lambda: registry.state,
+        config.sasl_mechanisms,
+        frozenset(f"User:{user}" for user in config.super_users),
+        config.authenticated and config.authorization == "acls",
+    )
+
+
+def open_policy(registry: SecurityRegistry) -> AccessPolicy:
+    return AccessPolicy(lambda: registry.state)
+
+
+def principal_of(certificate: dict[str, Any]) -> str:
+    """The subject's distinguished name, most particular part first, as Kafka writes it."""
+    short = {"commonName": "CN", "organizationName": "O", "organizationalUnitName": "OU", "countryName": "C"}
+    short |= {"localityName": "L", "stateOrProvinceName": "ST"}
+    parts = [pair for group in certificate.get("subject", ()) for pair in group]
+    return "User:" + ",".join(f"{short.get(name, name)}={value}" for name, value in reversed(parts))
+
+
+def tls_context(config: BrokerConfig) -> ssl.SSLContext | None:
+    """None when no certificate is set. Raises InvalidConfig that names the file."""
+    if config.tls_certificate is None or config.tls_key is None:
+        return None
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.minimum_version = ssl.TLSVersion.TLSv1_2
+    try:
+        context.load_cert_chain(config.tls_certificate, config.tls_key)
+    except (OSError, ssl.SSLError) as error:
+        raise _unreadable(config.tls_certificate, error) from None
+    if config.tls_client_ca is not None:
+        context.verify_mode = ssl.CERT_REQUIRED
+        try:
+            context.load_verify_locations(config.tls_client_ca)
+        except (OSError, ssl.SSLError) as error:
+            raise _unreadable(config.tls_client_ca, error) from None
+    return context
+
+
+def _unreadable(path: Path, error: Exception) -> InvalidConfig:
+    return InvalidConfig(
+        f"TLS certificate {path} cannot be used: {error}", hint="PEM files, the key without a password"
+    )
