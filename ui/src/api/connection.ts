@@ -23,7 +23,12 @@ export function watchServer(): () => void {
 }
 
 async function probe(): Promise<void> {
-  if (useConnection.getState().isOnline) return;
+  if (!useConnection.getState().isOnline) await checkServer();
+}
+
+/** Asks whether the server is there, and notes the answer. */
+export async function checkServer(): Promise<void> {
   const response = await fetch("/health", { cache: "no-store" }).catch(() => null);
   if (response?.ok) noteOnline();
+  else noteOffline();
 }

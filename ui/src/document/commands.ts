@@ -60,7 +60,8 @@ export function labelOf(command: Command): string {
   }
 }
 
-/** Commands with the same key, one right after the other, are one step of undo: typing in a field. */
+/** Commands with the same key, one right after the other, are one step of undo: typing in a field or a notation. */
 export function mergeKeyOf(command: Command): string | null {
-  return command.kind === "set" ? `set ${command.id} ${command.setting}` : null;
+  if (command.kind === "set") return `set ${command.id} ${command.setting}`;
+  return command.kind === "rewrite" && command.label.startsWith("edit as") ? command.label : null;
 }

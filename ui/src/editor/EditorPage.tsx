@@ -1,5 +1,39 @@
-import { EmptyState } from "@/shared/EmptyState";
+import { ReactFlowProvider } from "@xyflow/react";
+import { useCallback, useEffect, useState } from "react";
+import { ErrorState } from "@/shared/ErrorState";
+import { Loading } from "@/shared/Loading";
+import { closeDraft, useDocument } from "@/stores/documentStore";
+import { resetUi } from "@/stores/uiStore";
+import { loadDraft, startAutosave } from "./draftSync";
+import { Editor } from "./Editor";
+import { useLiveEvents } from "./useLiveEvents";
 
+/** Opens the draft of a pipeline, keeps it saved, and follows its job. */
 export default function EditorPage({ pipeline }: { pipeline: string }) {
-  return <EmptyState title={pipeline} />;
+  const isOpen = useDocument((state) => state.pipeline === pipeline && state.saveState !== "loading");
+  const [error, setError] = useState<unknown>(null);
+  const load = useCallback(() => {
+    setError(null);
+    loadDraft(pipeline).catch(setError);
+  }, [pipeline]);
+
+  useEffect(() => {
+    resetUi();
+    load();
+    const stop = startAutosave();
+    return () => {
+      stop();
+      closeDraft();
+    };
+  }, [load]);
+  useLiveEvents();
+
+  if (error !== null)
+    return <ErrorState title={`${pipeline} could not be opened`} error={error} onRetry={load} />;
+  if (!isOpen) return <Loading what={pipeline} />;
+  return (
+    <ReactFlowProvider>
+      <Editor />
+    </ReactFlowProvider>
+  );
 }

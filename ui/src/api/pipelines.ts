@@ -1,0 +1,65 @@
+/** Calls of the API about pipelines, drafts and jobs. */
+import type { Edge } from "@/document/graph";
+import { request, segment, withQuery } from "./client";
+import type {
+  CheckView,
+  DeployView,
+  DocumentBody,
+  DraftView,
+  EventList,
+  JobView,
+  LayoutBody,
+  Operator,
+  SampleView,
+} from "./types";
+
+export type Notation = { document: DocumentBody } | { sql: string } | { text: string };
+
+const of = (pipeline: string, rest = "") => `/api/pipelines/${segment(pipeline)}${rest}`;
+const ofJob = (pipeline: string, rest = "") => `/api/jobs/${segment(pipeline)}${rest}`;
+
+export const readOperators = () => request<{ operators: Operator[] }>("GET", "/api/operators");
+
+export const readDraft = (pipeline: string) => request<DraftView>("GET", of(pipeline, "/draft"));
+
+export const writeDraft = (
+  pipeline: string,
+  expectedRevision: number,
+  document: DocumentBody,
+  layout: Readonly<LayoutBody>,
+) =>
+  request<DraftView>("PUT", of(pipeline, "/draft"), {
+    body: { expected_revision: expectedRevision, document, layout },
+  });
+
+export const discardDraft = (pipeline: string) => request<void>("DELETE", of(pipeline, "/draft"));
+
+export const check = (name: string, notation: Notation, signal?: AbortSignal) =>
+  request<CheckView>("POST", "/api/check", { body: { name, ...notation }, signal });
+
+export interface DeployWishes {
+  expected_revision: number;
+  note: string;
+  author: string;
+  reset: boolean;
+}
+
+export const deploy = (pipeline: string, wishes: DeployWishes) =>
+  request<DeployView>("POST", of(pipeline, "/deploy"), { body: wishes });
+
+export const start = (pipeline: string) =>
+  request<JobView>("POST", of(pipeline, "/start"), { body: { reset: false } });
+export const stop = (pipeline: string) => request<JobView>("POST", of(pipeline, "/stop"));
+
+export const readJob = (pipeline: string) => request<JobView>("GET", ofJob(pipeline));
+export const readEvents = (pipeline: string, limit: number) =>
+  request<EventList>("GET", withQuery(ofJob(pipeline, "/events"), { limit }));
+
+export interface SampleWishes {
+  edge: Edge;
+  limit: number;
+  filter?: string;
+}
+
+export const sample = (pipeline: string, wishes: SampleWishes, signal?: AbortSignal) =>
+  request<SampleView>("POST", ofJob(pipeline, "/sample"), { body: wishes, signal });

@@ -1,0 +1,56 @@
+import { Alert, Code, SimpleGrid, Stack, Text } from "@mantine/core";
+import { useJob } from "@/editor/useJobState";
+import { short } from "@/live/figures";
+import { EmptyState } from "@/shared/EmptyState";
+import { useDocument } from "@/stores/documentStore";
+import { useMetrics } from "@/stores/metricsStore";
+
+/** Figures of one node since the job started, and why the job failed if it did here. */
+export function NodeMetrics({ id }: { id: string }) {
+  const pipeline = useDocument((state) => state.pipeline);
+  const figures = useMetrics((state) => state.jobs[pipeline]?.nodes[id]);
+  const { job } = useJob(pipeline);
+  const failure = job?.error?.node === id ? job.error : null;
+  return (
+    <Stack gap="md">
+      {failure && (
+        <Alert color="red" variant="light" title="The job failed here">
+          <Text size="sm">{failure.message}</Text>
+          {failure.hint && <Text size="sm">{failure.hint}</Text>}
+          {failure.record && <Code block>{JSON.stringify(failure.record, null, 2)}</Code>}
+        </Alert>
+      )}
+      {figures ? (
+        <SimpleGrid cols={2} spacing="sm">
+          <Figure title="Rows per second" value={short(figures.rate)} />
+          <Figure title="Rows in" value={figures.rows_in.toLocaleString()} />
+          <Figure title="Rows out" value={figures.rows_out.toLocaleString()} />
+          <Figure title="Bad rows" value={figures.rows_bad.toLocaleString()} isBad={figures.rows_bad > 0} />
+          <Figure
+            title="Late rows"
+            value={figures.rows_late.toLocaleString()}
+            isBad={figures.rows_late > 0}
+          />
+        </SimpleGrid>
+      ) : (
+        <EmptyState title="No figures">They appear here while the pipeline runs.</EmptyState>
+      )}
+    </Stack>
+  );
+}
+
+function Figure({ title, value, isBad = false }: { title: string; value: string; isBad?: boolean }) {
+  return (
+    <div>
+      <Text size="xs" c="dimmed">
+        {title}
+      </Text>
+      <Text
+        size="lg"
+        style={{ fontVariantNumeric: "tabular-nums", ...(isBad ? { color: "var(--hr-bad)" } : {}) }}
+      >
+        {value}
+      </Text>
+    </div>
+  );
+}

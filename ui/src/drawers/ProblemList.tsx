@@ -1,0 +1,37 @@
+import { Text, UnstyledButton } from "@mantine/core";
+import { IconAlertTriangleFilled } from "@tabler/icons-react";
+import type { Problem } from "@/api/types";
+import { focusNode } from "@/canvas/focus";
+import { EmptyState } from "@/shared/EmptyState";
+import { useDocument } from "@/stores/documentStore";
+import { selectNodes, show } from "@/stores/uiStore";
+import classes from "./ProblemList.module.css";
+
+function goTo({ node }: Problem): void {
+  if (!node) return;
+  show({ tab: "canvas", nodeTab: "settings" });
+  selectNodes([node]);
+  focusNode(node);
+}
+
+/** Everything that keeps the draft from running; a click goes there. */
+export function ProblemList() {
+  const problems = useDocument((state) => state.told.problems);
+  if (problems.length === 0) return <EmptyState title="No problems">This draft can be deployed.</EmptyState>;
+  return (
+    <ul className={classes.list}>
+      {problems.map((problem) => (
+        <li key={`${problem.node} ${problem.code} ${problem.message}`}>
+          <UnstyledButton className={classes.problem} onClick={() => goTo(problem)} disabled={!problem.node}>
+            <IconAlertTriangleFilled size={14} aria-hidden className={classes.icon} />
+            {problem.node && <b>{problem.node}</b>}
+            <Text size="sm" component="span">
+              {problem.message}
+              {problem.hint && <span className={classes.hint}> {problem.hint}</span>}
+            </Text>
+          </UnstyledButton>
+        </li>
+      ))}
+    </ul>
+  );
+}

@@ -1,0 +1,24 @@
+import { edgeKey } from "@/document/graph";
+import { useDocument } from "@/stores/documentStore";
+import { useUi } from "@/stores/uiStore";
+import { EdgeDrawer } from "./EdgeDrawer";
+import { NodeDrawer } from "./NodeDrawer";
+import classes from "./SelectionDrawer.module.css";
+import { SeveralDrawer } from "./SeveralDrawer";
+
+/** The panel that belongs to what is selected; nothing when nothing is. */
+export function SelectionDrawer() {
+  const nodes = useUi((state) => state.nodes);
+  const key = useUi((state) => state.edge);
+  const edge = useDocument((state) => state.history.present.edges.find((one) => edgeKey(one) === key));
+  const [first] = nodes;
+  const content =
+    nodes.size > 1 ? (
+      <SeveralDrawer ids={[...nodes]} />
+    ) : first !== undefined ? (
+      <NodeDrawer id={first} />
+    ) : (
+      edge && <EdgeDrawer edge={edge} />
+    );
+  return content ? <div className={classes.place}>{content}</div> : null;
+}

@@ -1,0 +1,50 @@
+import { describe, expect, it } from "vitest";
+import { editorCommands } from "./commands";
+import { isKey, isTyping } from "./keys";
+
+const press = (
+  key: string,
+  held: Partial<Record<"ctrlKey" | "metaKey" | "shiftKey" | "altKey", boolean>> = {},
+  code = "",
+) => ({
+  key,
+  code,
+  ctrlKey: false,
+  metaKey: false,
+  shiftKey: false,
+  altKey: false,
+  ...held,
+});
+
+describe("keys", () => {
+  it.each([
+    [press("n"), "n", true],
+    [press("n", { ctrlKey: true }), "n", false],
+    [press("N", { shiftKey: true }), "n", false],
+    [press("z", { metaKey: true }), "mod+z", true],
+    [press("Z", { ctrlKey: true, shiftKey: true }), "mod+z", false],
+    [press("Z", { ctrlKey: true, shiftKey: true }), "mod+shift+z", true],
+    [press("?", { shiftKey: true }), "?", true],
+    [press("ˇ", { altKey: true, shiftKey: true }, "KeyT"), "shift+alt+t", true],
+    [press("Backspace", { ctrlKey: true }), "mod+Backspace", true],
+    [press("Backspace", { ctrlKey: true }), "Backspace", false],
+  ])("%o is %s: %s", (event, written, expected) => expect(isKey(event, written)).toBe(expected));
+
+  it("leaves fields alone", () => {
+    expect(isTyping(document.createElement("input"))).toBe(true);
+    expect(isTyping(document.createElement("div"))).toBe(false);
+  });
+
+  it("are given to one command each", () => {
+    const nothing = () => undefined;
+    const commands = editorCommands({
+      catalogue: new Map(),
+      fitView: nothing,
+      openPalette: nothing,
+      deploy: nothing,
+    });
+    const keys = commands.flatMap((command) => command.keys);
+    expect(new Set(keys).size).toBe(keys.length);
+    expect(new Set(commands.map(({ id }) => id)).size).toBe(commands.length);
+  });
+});

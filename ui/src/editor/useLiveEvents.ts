@@ -1,0 +1,22 @@
+import { useEffect } from "react";
+import type { JobEvent } from "@/api/types";
+import { followEvents } from "@/live/eventStream";
+import { hasEdits, noteRemoteRevision } from "./draftSync";
+
+function onEvent(event: JobEvent): void {
+  if (event.kind !== "draft_changed") return;
+  const revision = Number(event.details.revision);
+  if (Number.isFinite(revision)) void noteRemoteRevision(event.pipeline, revision);
+}
+
+/** Follows the server's events while the editor is open, and asks before unsaved edits are left behind. */
+export function useLiveEvents(): void {
+  useEffect(() => followEvents(onEvent), []);
+  useEffect(() => {
+    const ask = (event: BeforeUnloadEvent) => {
+      if (hasEdits()) event.preventDefault();
+    };
+    window.addEventListener("beforeunload", ask);
+    return () => window.removeEventListener("beforeunload", ask);
+  }, []);
+}

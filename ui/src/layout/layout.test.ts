@@ -1,0 +1,41 @@
+import { describe, expect, it } from "vitest";
+import { NODE_HEIGHT_PX, NODE_WIDTH_PX } from "@/document/align";
+import type { Graph } from "@/document/graph";
+import { CHAIN } from "@/document/testing";
+import { placed } from "./placement";
+import { tidy } from "./tidy";
+
+const fan: Graph = {
+  nodes: Object.fromEntries(["a", "b", "c", "d"].map((id) => [id, { id, operator: "x", config: {} }])),
+  edges: ["b", "c", "d"].map((target) => ({ source: "a", target, source_port: "out", target_port: "in" })),
+  layout: {},
+};
+
+function expectApart(layout: Graph["layout"]): void {
+  const all = Object.values(layout);
+  all.forEach((one, index) => {
+    for (const other of all.slice(index + 1)) {
+      const isApart =
+        Math.abs(one.x - other.x) >= NODE_WIDTH_PX || Math.abs(one.y - other.y) >= NODE_HEIGHT_PX;
+      expect(isApart).toBe(true);
+    }
+  });
+}
+
+describe("layout", () => {
+  it("flows from left to right without overlaps", () => {
+    const layout = tidy({ ids: Object.keys(CHAIN.nodes), edges: CHAIN.edges });
+    expect(layout.a?.x).toBeLessThan(layout.b?.x ?? 0);
+    expect(layout.b?.x).toBeLessThan(layout.c?.x ?? 0);
+    expectApart(tidy({ ids: Object.keys(fan.nodes), edges: fan.edges }));
+  });
+
+  it("places what has no place beside its neighbours", () => {
+    expectApart(placed(fan));
+    expect(placed(CHAIN)).toBe(CHAIN.layout);
+    const { b: _b, ...others } = CHAIN.layout;
+    const again = placed({ ...CHAIN, layout: others });
+    expect(again.a).toEqual(CHAIN.layout.a);
+    expectApart(again);
+  });
+});

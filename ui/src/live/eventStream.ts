@@ -1,0 +1,46 @@
+/** The one stream of events from the server. It feeds the metrics store, and tells when a draft changed elsewhere. */
+import { checkServer, noteOnline } from "@/api/connection";
+import type { JobEvent, MetricsTick } from "@/api/types";
+import { forgetEvents, noteEvents, noteMissed, noteTick } from "@/stores/metricsStore";
+
+const KINDS = ["started", "stopped", "state_changed", "error", "progress", "end_of_stream", "draft_changed"];
+/** The browser tries again by itself, except when it was refused: then we do, after this long. */
+const REOPEN_MS = 5_000;
+
+type OnEvent = (event: JobEvent) => void;
+
+/** Follows the stream until the returned function is called. */
+export function followEvents(onEvent: OnEvent): () => void {
+  let source = open(onEvent);
+  const timer = setInterval(() => {
+    if (source.readyState !== EventSource.CLOSED) return;
+    forgetEvents();
+    source = open(onEvent);
+  }, REOPEN_MS);
+  return () => {
+    clearInterval(timer);
+    source.close();
+  };
+}
+
+function open(onEvent: OnEvent): EventSource {
+  const source = new EventSource("/api/events");
+  source.addEventListener("open", noteOnline);
+  source.addEventListener("error", (message) => {
+    // The server's own `error` events carry data; the browser's, about the connection, do not.
+    if (!(message instanceof MessageEvent)) void checkServer();
+  });
+  source.addEventListener("metrics", (message) => noteTick(JSON.parse(message.data) as MetricsTick));
+  source.addEventListener("missed", (message) =>
+    noteMissed((JSON.parse(message.data) as { missed: number }).missed),
+  );
+  for (const kind of KINDS) {
+    source.addEventListener(kind, (message) => {
+      if (!(message instanceof MessageEvent)) return;
+      const event = JSON.parse(message.data as string) as JobEvent;
+      if (kind !== "draft_changed") noteEvents(event.pipeline, [event]);
+      onEvent(event);
+    });
+  }
+  return source;
+}

@@ -1,0 +1,29 @@
+import { Badge } from "@mantine/core";
+import type { JobState } from "@/api/types";
+
+const COLORS: Readonly<Record<JobState, string>> = {
+  starting: "var(--hr-accent)",
+  running: "var(--hr-good)",
+  stopping: "var(--hr-warn)",
+  stopped: "var(--hr-text-soft)",
+  failed: "var(--hr-bad)",
+};
+
+/** The state of a job, by colour and by word. */
+export function StateBadge({ state }: { state: JobState | null }) {
+  const color = state === null ? "var(--hr-text-soft)" : COLORS[state];
+  return (
+    <Badge
+      variant="outline"
+      styles={{ root: { borderColor: color, color, background: "transparent", flex: "none" } }}
+      leftSection={
+        <span
+          aria-hidden
+          style={{ width: 6, height: 6, borderRadius: 3, background: color, display: "block" }}
+        />
+      }
+    >
+      {state ?? "not started"}
+    </Badge>
+  );
+}

@@ -1,0 +1,108 @@
+/** The pipeline that is open: its undo log, and what the server last said about the draft. */
+import { create } from "zustand";
+import type { Change, DraftView, Notations, Problem, Schema } from "@/api/types";
+import type { Command } from "@/document/commands";
+import { type Graph, graphOf } from "@/document/graph";
+import { EMPTY_HISTORY, type History, historyOf, perform, redo, undo } from "@/document/history";
+
+/** Where the local graph stands to the draft on the server. */
+export type SaveState = "loading" | "saved" | "unsaved" | "saving" | "offline" | "refused" | "conflict";
+
+/** What the server told about the draft as it was last saved. */
+export interface Told {
+  readonly revision: number;
+  readonly baseVersion: number;
+  readonly latestVersion: number;
+  readonly problems: readonly Problem[];
+  readonly changes: readonly Change[];
+  readonly changesFrom: DraftView["changes_from"];
+  readonly schemas: Readonly<Record<string, Schema>>;
+  readonly notations: Notations;
+}
+
+const NOTHING_TOLD: Told = {
+  revision: 0,
+  baseVersion: 0,
+  latestVersion: 0,
+  problems: [],
+  changes: [],
+  changesFrom: "nothing",
+  schemas: {},
+  notations: { sql: "", text: "", python: "", reasons: {} },
+};
+
+export interface DocumentState {
+  readonly pipeline: string;
+  readonly history: History;
+  /** The graph that the server has. */
+  readonly saved: Graph;
+  readonly saveState: SaveState;
+  readonly told: Told;
+  /** The draft that somebody else saved meanwhile. */
+  readonly theirs: DraftView | null;
+  readonly refusal: string | null;
+}
+
+const CLOSED: DocumentState = {
+  pipeline: "",
+  history: EMPTY_HISTORY,
+  saved: EMPTY_HISTORY.present,
+  saveState: "loading",
+  told: NOTHING_TOLD,
+  theirs: null,
+  refusal: null,
+};
+
+export const useDocument = create<DocumentState>(() => CLOSED);
+
+export const presentGraph = (): Graph => useDocument.getState().history.present;
+
+export const toldBy = (view: DraftView): Told => ({
+  revision: view.revision,
+  baseVersion: view.base_version,
+  latestVersion: view.latest_version,
+  problems: view.problems,
+  changes: view.changes,
+  changesFrom: view.changes_from,
+  schemas: view.schemas,
+  notations: view.notations,
+});
+
+/** Opens a draft as it is on the server; the undo log begins anew. */
+export function openDraft(pipeline: string, view: DraftView): void {
+  const graph = graphOf(view.document, view.layout);
+  useDocument.setState({
+    ...CLOSED,
+    pipeline,
+    history: historyOf(graph),
+    saved: graph,
+    saveState: "saved",
+    told: toldBy(view),
+  });
+}
+
+/** Opens a pipeline that the server does not know yet: it is created by the first edit. */
+export function openNew(pipeline: string): void {
+  useDocument.setState({ ...CLOSED, pipeline, saveState: "saved" });
+}
+
+export function closeDraft(): void {
+  useDocument.setState(CLOSED);
+}
+
+/** Every edit goes through here. False if the command did not fit, and nothing changed. */
+export function execute(command: Command): boolean {
+  return change((history) => perform(history, command));
+}
+
+export const undoLast = (): boolean => change(undo);
+export const redoNext = (): boolean => change(redo);
+
+function change(step: (history: History) => History): boolean {
+  const state = useDocument.getState();
+  const history = step(state.history);
+  if (history === state.history) return false;
+  const isKept = state.saveState === "conflict" || state.saveState === "offline";
+  useDocument.setState({ history, ...(isKept ? {} : { saveState: "unsaved" }) });
+  return true;
+}
