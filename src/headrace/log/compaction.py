@@ -9,7 +9,8 @@ Offsets stay without gaps: where nothing is left, an empty batch stands for the 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from pathlib import Path
@@ -88,9 +89,12 @@ class Compaction:
     def run(self) -> None:
         """Read, and write the new segments; blocks, in any thread. Raises OSError, CorruptData: nothing has changed."""
         newest = self._newest_offsets()
-        for group in _groups([s for s in self.plan.segments if s.base_offset < self.end_offset], self.plan):
-            rewriting = _Rewriting(self, group, newest)
-            if (rewritten := rewriting.run()) is not None:
+        left = deque(segment for segment in self.plan.segments if segment.base_offset < self.end_offset)
+        while left:
+            rewriting = _Rewriting(self, newest, left[0].base_offset)
+            while left and rewriting.has_room(left[0]):
+                rewriting.add(left.popleft())
+            if (rewritten := rewriting.finish()) is not None:
                 self.rewritten.append(rewritten)
 
     def _newest_offsets(self) -> dict[bytes, int]:
@@ -133,19 +137,6 @@ def is_aborted(header: BatchHeader, aborted: Iterable[AbortedTransaction]) -> bo
     )
 
 
-def _groups(segments: Sequence[SealedSegment], plan: CompactionPlan) -> Iterator[tuple[SealedSegment, ...]]:
-    """Neighbours that fit into one segment."""
-    group: list[SealedSegment] = []
-    for segment in segments:
-        size_bytes = sum(member.size_bytes for member in group) + segment.size_bytes
-        if group and (size_bytes > plan.segment_bytes or segment.end_offset - group[0].base_offset > OFFSETS_MAX):
-            yield tuple(group)
-            group = []
-        group.append(segment)
-    if group:
-        yield tuple(group)
-
-
 def _intact(segment: Segment, located: Located) -> bytes:
     if not segment.is_intact(located):
         path = segment.file.path
@@ -174,33 +165,34 @@ def _key_name(key: bytes) -> bytes:
     return b"=" + key if len(key) <= KEY_BYTES_MAX else b"#" + blake2b(key, digest_size=16).digest()
 
 
-@dataclass(slots=True)
 class _Rewriting:
     """Some neighbouring segments on their way into one."""
 
-    compaction: Compaction
-    group: tuple[SealedSegment, ...]
-    newest: dict[bytes, int]
-    target: Segment = field(init=False)
-    changed: bool = False
-    gap_offset: int = 0
-    """Offsets from here to the next batch that is written hold nothing any more."""
-    dropped_markers: set[int] = field(default_factory=set)
-
-    @property
-    def plan(self) -> CompactionPlan:
-        return self.compaction.plan
-
-    def run(self) -> Rewritten | None:
-        """None when there was nothing to remove."""
-        self.changed = len(self.group) > 1
-        base_offset = self.gap_offset = self.group[0].base_offset
-        self.target = Segment(self.plan.storage, self.plan.directory, base_offset, create=True, mark=NEW_MARK)
+    def __init__(self, compaction: Compaction, newest: Mapping[bytes, int], base_offset: int) -> None:
+        plan = compaction.plan
+        self.compaction, self.plan, self.newest = compaction, plan, newest
+        self.group: list[SealedSegment] = []
+        self.changed = False
+        self.dropped_markers: set[int] = set()
+        # Offsets from here to the next batch that is written hold nothing any more.
+        self.gap_offset = base_offset
+        self.target = Segment(plan.storage, plan.directory, base_offset, create=True, mark=NEW_MARK)
         self.target.file.truncate(0)
         self.target.index.cut(0)
-        for sealed in self.group:
-            for header, content in self.compaction.batches(sealed):
-                self._keep(header, content, self._cleaned(header, content))
+
+    def has_room(self, sealed: SealedSegment) -> bool:
+        """Whether one more segment fits, if all of it stays. The first always does."""
+        fits = self.target.size_bytes + sealed.size_bytes <= self.plan.segment_bytes
+        return not self.group or (fits and sealed.end_offset - self.target.base_offset <= OFFSETS_MAX)
+
+    def add(self, sealed: SealedSegment) -> None:
+        self.changed |= bool(self.group)
+        self.group.append(sealed)
+        for header, content in self.compaction.batches(sealed):
+            self._keep(header, content, self._cleaned(header, content))
+
+    def finish(self) -> Rewritten | None:
+        """None when there was nothing to remove."""
         self._fill_gap(self.group[-1].end_offset)
         if not self.changed:
             return None
@@ -270,7 +262,7 @@ class _Rewriting:
         suffixes = [s for s in SEGMENT_SUFFIXES if s != ".txnindex" or self.target.aborted_count]
         removed = [sealed.base_offset for sealed in self.group[1:]]
         return Rewritten(
-            self.group,
+            tuple(self.group),
             SealedSegment.of(self.target),
             Swap(self.target.base_offset, suffixes, removed),
             frozenset(self.dropped_markers),
