@@ -1,18 +1,27 @@
 import { ActionIcon, Tabs } from "@mantine/core";
 import { IconChevronDown } from "@tabler/icons-react";
+import { lazy, Suspense } from "react";
+import { Loading } from "@/shared/Loading";
 import { useDocument } from "@/stores/documentStore";
 import { type Dock as DockName, show, useUi } from "@/stores/uiStore";
 import classes from "./Dock.module.css";
 import { EventTable } from "./EventTable";
 import { ProblemList } from "./ProblemList";
 
+const JobCharts = lazy(() => import("@/charts/JobCharts"));
+
 /** The docked panel at the bottom: a row of tabs, with a list above it when one is open. */
 export function Dock() {
   const dock = useUi((state) => state.dock);
   const count = useDocument((state) => state.told.problems.length);
+  const pipeline = useDocument((state) => state.pipeline);
   const toggle = (name: DockName) => show({ dock: dock === name ? null : name });
   return (
-    <section className={classes.dock} data-open={dock !== null || undefined} aria-label="Problems and events">
+    <section
+      className={classes.dock}
+      data-open={dock !== null || undefined}
+      aria-label="Problems, events and charts"
+    >
       <Tabs
         value={dock}
         classNames={{ list: classes.tabs ?? "", tab: classes.tab ?? "" }}
@@ -28,6 +37,9 @@ export function Dock() {
           </Tabs.Tab>
           <Tabs.Tab value="events" onClick={() => toggle("events")}>
             Job events
+          </Tabs.Tab>
+          <Tabs.Tab value="charts" onClick={() => toggle("charts")}>
+            Charts
           </Tabs.Tab>
           {dock !== null && (
             <ActionIcon
@@ -49,6 +61,11 @@ export function Dock() {
         </Tabs.Panel>
         <Tabs.Panel value="events" className={classes.panel ?? ""}>
           <EventTable node={null} />
+        </Tabs.Panel>
+        <Tabs.Panel value="charts" className={classes.panel ?? ""}>
+          <Suspense fallback={<Loading what="the charts" />}>
+            <JobCharts pipeline={pipeline} />
+          </Suspense>
         </Tabs.Panel>
       </Tabs>
     </section>

@@ -6,7 +6,7 @@ import { edgeKey } from "@/document/graph";
 import type { Catalogue } from "@/document/wiring";
 import { placed } from "@/layout/placement";
 import { presentGraph, redoNext, undoLast } from "@/stores/documentStore";
-import { selectEdge, selectNodes, selectNothing, show, useUi } from "@/stores/uiStore";
+import { type Dock, selectEdge, selectNodes, selectNothing, show, useUi } from "@/stores/uiStore";
 import { copySelected, cutSelected, duplicateSelected } from "./clipboard";
 import {
   align,
@@ -171,6 +171,7 @@ export function editorCommands({ catalogue, fitView, openPalette, deploy }: Comm
     { id: "fit", title: "Fit to the window", group: "View", keys: ["1"], run: fitView },
     { id: "problems", title: "Problems", group: "View", keys: ["p"], run: () => toggleDock("problems") },
     { id: "logs", title: "Events of the job", group: "View", keys: ["l"], run: () => toggleDock("events") },
+    { id: "charts", title: "Charts", group: "View", keys: ["g"], run: () => toggleDock("charts") },
     {
       id: "preview",
       title: "Preview the rows that leave the node",
@@ -188,6 +189,6 @@ export function editorCommands({ catalogue, fitView, openPalette, deploy }: Comm
   ];
 }
 
-function toggleDock(dock: "problems" | "events"): void {
+function toggleDock(dock: Dock): void {
   show({ dock: useUi.getState().dock === dock ? null : dock });
 }

@@ -5,7 +5,7 @@ import type { Edge } from "@/document/graph";
 import type { OpenEnd } from "@/document/wiring";
 
 export type Tab = "canvas" | "sql" | "text" | "python";
-export type Dock = "problems" | "events" | null;
+export type Dock = "problems" | "events" | "charts" | null;
 export type Dialog = "deploy" | "keys" | "import" | null;
 export type NodeTab = "settings" | "metrics" | "events" | "about";
 

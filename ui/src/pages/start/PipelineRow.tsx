@@ -2,8 +2,8 @@ import { Badge, Tooltip } from "@mantine/core";
 import { Link } from "wouter";
 import type { JobView, PipelineEntry } from "@/api/types";
 import { paths } from "@/app/paths";
+import { StateBadge } from "@/shared/StateBadge";
 import { moment, plural, rate } from "../common/format";
-import { StateBadge } from "../common/StateBadge";
 import table from "../common/table.module.css";
 import { PipelineActions } from "./PipelineActions";
 
@@ -48,7 +48,7 @@ export function PipelineRow({ pipeline, job }: PipelineRowProps) {
           <span className={table.soft}>–</span>
         )}
       </td>
-      <td className={table.soft}>{latest ? moment(latest.saved_at) : "–"}</td>
+      <td className={`${table.soft} ${table.spare}`}>{latest ? moment(latest.saved_at) : "–"}</td>
       <td className={table.fit}>
         <PipelineActions pipeline={pipeline} />
       </td>

@@ -12,12 +12,12 @@ export function PipelineTable({ pipelines }: { pipelines: PipelineEntry[] }) {
       <table className={table.table}>
         <thead>
           <tr>
-            <th>Name</th>
+            <th className={table.wide}>Name</th>
             <th>State</th>
             <th className={table.number}>Rate</th>
             <th>Version</th>
             <th>Draft</th>
-            <th>Saved</th>
+            <th className={table.spare}>Saved</th>
             <th className={table.fit}>
               <span hidden>Actions</span>
             </th>

@@ -11,7 +11,7 @@ import { Panel } from "../common/Panel";
 import { MessageSearch } from "./MessageSearch";
 import { MessageTable } from "./MessageTable";
 import { topicKey, topicPath } from "./queries";
-import { NEWEST, type Search, searchQuery } from "./search";
+import { NEWEST, PAGE_SIZE, type Search, searchQuery } from "./search";
 import type { MessagePage, TopicView } from "./types";
 
 /** Messages by offset or time. The server looks for a limited time; where it was up, one can continue. */
@@ -72,7 +72,7 @@ export function MessageBrowser({ topic }: { topic: TopicView }) {
             {plural(messages.length, "message")} of{" "}
             {count(pages.reduce((sum, page) => sum + page.scanned, 0))} looked at, in{" "}
             {count(pages.reduce((sum, page) => sum + page.took_ms, 0))} ms
-            {!last.is_complete && ". The time was up before the end"}
+            {last.next !== null && last.messages.length < PAGE_SIZE && ". The time was up before the end"}
           </Text>
           {last.next !== null && (
             <Button variant="default" loading={isFetching} onClick={() => void fetchNextPage()}>

@@ -7,6 +7,7 @@ import { EmptyState } from "@/shared/EmptyState";
 import { notifyFailure } from "../common/notify";
 import { Panel } from "../common/Panel";
 import table from "../common/table.module.css";
+import { inWords } from "./inWords";
 import { topicKey, topicPath } from "./queries";
 import type { TopicView } from "./types";
 
@@ -96,6 +97,9 @@ function SettingRow({ setting, onChange }: SettingRowProps) {
         <Group gap="sm">
           <Text size="sm" ff="monospace">
             {value ?? "–"}
+          </Text>
+          <Text size="sm" c="dimmed">
+            {inWords(name, value)}
           </Text>
           {isDefault && (
             <Badge variant="default" size="sm">

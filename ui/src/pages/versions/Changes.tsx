@@ -4,16 +4,6 @@ import { plural } from "../common/format";
 import classes from "./Changes.module.css";
 import { type Sides, sideTitle } from "./sides";
 
-const SIGNS: Record<Change["kind"], string> = {
-  node_added: "+",
-  edge_added: "+",
-  node_removed: "−",
-  edge_removed: "−",
-  node_renamed: "~",
-  operator_replaced: "~",
-  setting_changed: "~",
-};
-
 /** What differs in meaning. Moving a node on the canvas is no change. */
 export function Changes({ changes, sides }: { changes: Change[]; sides: Sides }) {
   const title = changes.length === 0 ? "No difference" : plural(changes.length, "change");
@@ -28,10 +18,8 @@ export function Changes({ changes, sides }: { changes: Change[]; sides: Sides })
       <ul className={classes.list}>
         {changes.map((change) => (
           <li key={change.text} className={classes[lookOf(change.kind)]}>
-            <span className={classes.sign} aria-hidden>
-              {SIGNS[change.kind]}
-            </span>
-            {change.text}
+            <span className={classes.sign}>{change.text.slice(0, 1)}</span>
+            {change.text.slice(1).trimStart()}
           </li>
         ))}
       </ul>

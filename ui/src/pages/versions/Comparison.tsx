@@ -1,11 +1,12 @@
 import type { Viewport } from "@xyflow/react";
 import { useMemo, useState } from "react";
+import { graphOf, type Layout } from "@/document/graph";
+import { placed } from "@/layout/placement";
 import { ErrorState } from "@/shared/ErrorState";
 import { Loading } from "@/shared/Loading";
 import { Changes } from "./Changes";
 import classes from "./Comparison.module.css";
 import { marksOf } from "./marks";
-import { placesOf } from "./places";
 import { type Content, useContent, useDiff } from "./queries";
 import { StillCanvas } from "./StillCanvas";
 import { type Sides, sideTitle } from "./sides";
@@ -44,10 +45,7 @@ interface CanvasesProps {
 function Canvases({ before, after, changes, sides }: CanvasesProps) {
   const [viewport, setViewport] = useState<Viewport>({ x: 0, y: 0, zoom: 1 });
   // A node that is on both sides stands at the same place, so that the eye finds it.
-  const places = useMemo(
-    () => ({ ...placesOf(before.document, before.layout), ...placesOf(after.document, after.layout) }),
-    [before, after],
-  );
+  const places = useMemo(() => ({ ...placesOf(before), ...placesOf(after) }), [before, after]);
   const shared = { places, viewport, onViewport: setViewport };
   return (
     <div className={classes.canvases}>
@@ -66,3 +64,6 @@ function Canvases({ before, after, changes, sides }: CanvasesProps) {
     </div>
   );
 }
+
+/** A pipeline that came from SQL or text has no layout of its own. */
+const placesOf = ({ document, layout }: Content): Layout => placed(graphOf(document, layout));

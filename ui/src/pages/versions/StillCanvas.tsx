@@ -2,8 +2,9 @@ import "@xyflow/react/dist/style.css";
 import { useComputedColorScheme } from "@mantine/core";
 import { type Edge, type Node, ReactFlow, type ReactFlowInstance, type Viewport } from "@xyflow/react";
 import { useMemo } from "react";
-import type { DocumentBody, LayoutBody } from "@/api/types";
-import { edgeKey, type Mark, type Marks } from "./marks";
+import type { DocumentBody } from "@/api/types";
+import { edgeKey, type Layout } from "@/document/graph";
+import type { Mark, Marks } from "./marks";
 import classes from "./StillCanvas.module.css";
 import { StillNode, type StillNodeData } from "./StillNode";
 
@@ -18,7 +19,7 @@ const STROKES: Record<NonNullable<Mark>, string> = {
 interface StillCanvasProps {
   title: string;
   document: DocumentBody;
-  places: LayoutBody;
+  places: Layout;
   marks: Marks;
   viewport: Viewport;
   onViewport: (viewport: Viewport) => void;
@@ -53,7 +54,7 @@ export function StillCanvas({ title, document, places, marks, viewport, onViewpo
 }
 
 /** Both sides show the same part: the place of all nodes of both. */
-function showAll(flow: ReactFlowInstance<Node<StillNodeData>>, places: LayoutBody): void {
+function showAll(flow: ReactFlowInstance<Node<StillNodeData>>, places: Layout): void {
   const all = Object.values(places);
   if (all.length === 0) return;
   const [left, top] = [Math.min(...all.map(({ x }) => x)), Math.min(...all.map(({ y }) => y))];
@@ -62,7 +63,7 @@ function showAll(flow: ReactFlowInstance<Node<StillNodeData>>, places: LayoutBod
   void flow.fitBounds(bounds, { padding: 0.12 });
 }
 
-function nodesOf(document: DocumentBody, places: LayoutBody, marks: Marks): Node<StillNodeData>[] {
+function nodesOf(document: DocumentBody, places: Layout, marks: Marks): Node<StillNodeData>[] {
   return document.nodes.map((node) => ({
     id: node.id,
     type: "still",

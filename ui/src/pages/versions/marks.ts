@@ -1,4 +1,5 @@
 import type { Change, EdgeBody } from "@/api/types";
+import { edgeKey } from "@/document/graph";
 
 export type Mark = "added" | "removed" | "changed" | null;
 
@@ -7,9 +8,6 @@ export interface Marks {
   node: (id: string) => Mark;
   edge: (edge: EdgeBody) => Mark;
 }
-
-export const edgeKey = (edge: EdgeBody): string =>
-  [edge.source, edge.source_port, edge.target, edge.target_port].join("\0");
 
 export function marksOf(changes: readonly Change[], side: "old" | "new"): Marks {
   const nodes = new Map<string, Mark>();
