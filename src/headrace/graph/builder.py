@@ -11,17 +11,16 @@ checked by `validate`, not here.
 
 from __future__ import annotations
 
-import inspect
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, TypeAlias, TypeVar
+from typing import Literal, TypeVar
 
 from headrace.errors import InvalidInput
 from headrace.graph.chains import DEFAULT_INPUT, DEFAULT_OUTPUT, usual_id
-from headrace.graph.document import Document, Edge, Json, Node, canonical_json
+from headrace.graph.document import Document, Edge, Json, Node
+from headrace.graph.given import Names, given, listed
+from headrace.graph.serial_steps import SerialSteps
 
-Names: TypeAlias = str | Sequence[str]
 S = TypeVar("S", bound="Step")
 
 
@@ -56,7 +55,7 @@ class Sink(Step):
     """Where rows end: nothing follows."""
 
 
-class Stream(Step):
+class Stream(Step, SerialSteps):
     """Rows that steps can follow; several steps make branches."""
 
     def filter(self, condition: str, *, id: str | None = None) -> Stream:
@@ -81,11 +80,11 @@ class Stream(Step):
         settings: dict[str, Json] = {
             "size": size,
             "time": time,
-            "keys": _list(keys),
-            "aggregates": _list(aggregates),
+            "keys": listed(keys),
+            "aggregates": listed(aggregates),
             "emit": emit,
         }
-        return self.then("tumbling-window", id=id, **_given(Stream.tumbling_window, settings))
+        return self.then("tumbling-window", id=id, **given(Stream.tumbling_window, settings))
 
     def to_topic(
         self,
@@ -98,15 +97,15 @@ class Stream(Step):
     ) -> Sink:
         """Writes the rows to a topic, exactly once."""
         settings: dict[str, Json] = {"topic": topic, "format": format, "key": key, "partitions": partitions}
-        return self._end("to-topic", id, _given(Stream.to_topic, settings))
+        return self._end("to-topic", id, given(Stream.to_topic, settings))
 
     def to_file(self, path: str, *, format: Literal["json", "csv", "parquet"] = "json", id: str | None = None) -> Sink:
         """Writes the rows to files of a folder."""
-        return self._end("to-file", id, _given(Stream.to_file, {"path": path, "format": format}))
+        return self._end("to-file", id, given(Stream.to_file, {"path": path, "format": format}))
 
     def preview(self, *, rows: int = 100, id: str | None = None) -> Sink:
         """Keeps the newest rows to look at."""
-        return self._end("preview", id, _given(Stream.preview, {"rows": rows}))
+        return self._end("preview", id, given(Stream.preview, {"rows": rows}))
 
     def then(self, operator: str, /, *, id: str | None = None, **config: Json) -> Stream:
         """Adds any operator of the catalogue by its name: the way to use plugins."""
@@ -152,7 +151,7 @@ class Builder:
             "bad_rows": bad_rows,
             "dead_letter": dead_letter,
         }
-        return self.add("topic", id=id, **_given(Builder.topic, settings))
+        return self.add("topic", id=id, **given(Builder.topic, settings))
 
     def generator(
         self,
@@ -167,12 +166,12 @@ class Builder:
         """Makes rows at a steady rate."""
         settings: dict[str, Json] = {
             "rows_per_second": rows_per_second,
-            "columns": _list(columns),
+            "columns": listed(columns),
             "rows": rows,
             "event_time": event_time,
             "watermark": watermark,
         }
-        return self.add("generator", id=id, **_given(Builder.generator, settings))
+        return self.add("generator", id=id, **given(Builder.generator, settings))
 
     def file(
         self,
@@ -196,7 +195,7 @@ class Builder:
             "event_time": event_time,
             "watermark": watermark,
         }
-        return self.add("file", id=id, **_given(Builder.file, settings))
+        return self.add("file", id=id, **given(Builder.file, settings))
 
     def add(self, operator: str, /, *, id: str | None = None, **config: Json) -> Stream:
         """Adds any operator of the catalogue by its name, connected to nothing yet."""
@@ -224,20 +223,3 @@ class Builder:
         if after is not None:
             self._edges.append((after._placed, placed, DEFAULT_OUTPUT, DEFAULT_INPUT))
         return placed
-
-
-def _list(names: Names) -> list[Json]:
-    return [names] if isinstance(names, str) else list(names)
-
-
-def _given(method: Callable[..., object], settings: Mapping[str, Json]) -> dict[str, Json]:
-    """The settings that differ from the method's defaults: a document holds only what was chosen."""
-    parameters = inspect.signature(method).parameters
-    return {name: value for name, value in settings.items() if not _is_default(parameters[name], value)}
-
-
-def _is_default(parameter: inspect.Parameter, value: Json) -> bool:
-    default = parameter.default
-    if default is inspect.Parameter.empty:
-        return False
-    return canonical_json(list(default) if isinstance(default, tuple) else default) == canonical_json(value)

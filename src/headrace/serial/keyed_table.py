@@ -70,6 +70,10 @@ class KeyedTable(StateItem):
         """A column of these slots, in its declared type."""
         return _to_arrow(self._arrays[column][slots], dict(self.columns)[column])
 
+    def assign(self, column: str, slots: Integers, values: pa.Array[Any]) -> None:
+        """Values of the column's declared type; nulls of numbers become zeros."""
+        self._arrays[column][slots] = _to_numpy(values, dict(self.columns)[column])
+
     def snapshot(self) -> pa.Table:
         return pa.Table.from_batches([self._rows(self.slots(), deleted=False)])
 
@@ -145,5 +149,7 @@ def _to_numpy(column: pa.Array[Any], type_: pa.DataType) -> np.ndarray[Any, Any]
         return values
     if pa.types.is_temporal(type_):
         column = column.view(pa.int32() if type_.bit_width == 32 else pa.int64())
+    if column.null_count:
+        column = column.fill_null(False if pa.types.is_boolean(column.type) else 0)
     array: np.ndarray[Any, Any] = column.to_numpy(zero_copy_only=False)
     return array

@@ -1,0 +1,194 @@
+"""The Python builder's methods for serial operators: Python in the stream, with state by key."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+from headrace.graph.document import Json
+from headrace.graph.given import Names, given, listed
+
+if TYPE_CHECKING:
+    from headrace.graph.builder import Stream
+
+Emit: TypeAlias = Literal["final", "changes"]
+Partitioned: TypeAlias = Literal["by_key", "as_topic"]
+OnError: TypeAlias = Literal["fail", "drop", "dead_letter"]
+
+
+class SerialSteps(ABC):
+    """One method for each serial operator; the settings are explained by `headrace operators NAME`."""
+
+    @abstractmethod
+    def then(self, operator: str, /, *, id: str | None = None, **config: Json) -> Stream:
+        """Adds any operator by its name."""
+
+    def length_window(
+        self,
+        length: int,
+        *,
+        keys: Names = (),
+        aggregates: Names,
+        partitioned: Partitioned = "by_key",
+        id: str | None = None,
+    ) -> Stream:
+        """Adds to every row aggregates over the last rows of its key."""
+        settings: dict[str, Json] = {
+            "length": length,
+            "keys": listed(keys),
+            "aggregates": listed(aggregates),
+            "partitioned": partitioned,
+        }
+        return self.then("length-window", id=id, **given(SerialSteps.length_window, settings))
+
+    def time_window(
+        self,
+        size: str,
+        *,
+        every: str | None = None,
+        time: str,
+        keys: Names = (),
+        aggregates: Names,
+        emit: Emit = "final",
+        partitioned: Partitioned = "by_key",
+        id: str | None = None,
+    ) -> Stream:
+        """Aggregates per key over spans of event time that tumble or hop."""
+        settings: dict[str, Json] = {
+            "size": size,
+            "every": every,
+            "time": time,
+            "keys": listed(keys),
+            "aggregates": listed(aggregates),
+            "emit": emit,
+            "partitioned": partitioned,
+        }
+        return self.then("time-window", id=id, **given(SerialSteps.time_window, settings))
+
+    def session_window(
+        self,
+        gap: str,
+        *,
+        time: str,
+        keys: Names = (),
+        aggregates: Names,
+        emit: Emit = "final",
+        partitioned: Partitioned = "by_key",
+        id: str | None = None,
+    ) -> Stream:
+        """Aggregates per key over rows that follow each other closely."""
+        settings: dict[str, Json] = {
+            "gap": gap,
+            "time": time,
+            "keys": listed(keys),
+            "aggregates": listed(aggregates),
+            "emit": emit,
+            "partitioned": partitioned,
+        }
+        return self.then("session-window", id=id, **given(SerialSteps.session_window, settings))
+
+    def followed_by(
+        self,
+        *,
+        first: str,
+        then: str,
+        within: str,
+        time: str,
+        keys: Names = (),
+        absent: bool = False,
+        carry: Names = (),
+        partitioned: Partitioned = "by_key",
+        id: str | None = None,
+    ) -> Stream:
+        """Finds rows that another one of the same key follows in time, or does not."""
+        settings: dict[str, Json] = {
+            "first": first,
+            "then": then,
+            "within": within,
+            "time": time,
+            "keys": listed(keys),
+            "absent": absent,
+            "carry": listed(carry),
+            "partitioned": partitioned,
+        }
+        return self.then("followed-by", id=id, **given(SerialSteps.followed_by, settings))
+
+    def deduplicate(
+        self,
+        keys: Names,
+        *,
+        within: str | None = None,
+        time: str | None = None,
+        partitioned: Partitioned = "by_key",
+        id: str | None = None,
+    ) -> Stream:
+        """Lets the first row of each key through and drops the others."""
+        settings: dict[str, Json] = {"keys": listed(keys), "within": within, "time": time, "partitioned": partitioned}
+        return self.then("deduplicate", id=id, **given(SerialSteps.deduplicate, settings))
+
+    def python(
+        self,
+        function: str,
+        *,
+        on_error: OnError = "fail",
+        retries: int = 0,
+        dead_letter: str | None = None,
+        id: str | None = None,
+    ) -> Stream:
+        """Calls a Python function, named `package.module:name`, for every row or batch."""
+        settings: dict[str, Json] = {
+            "function": function,
+            "on_error": on_error,
+            "retries": retries,
+            "dead_letter": dead_letter,
+        }
+        return self.then("python", id=id, **given(SerialSteps.python, settings))
+
+    def score(
+        self,
+        model: str,
+        *,
+        features: Names,
+        into: str = "score",
+        on_error: OnError = "fail",
+        retries: int = 0,
+        dead_letter: str | None = None,
+        id: str | None = None,
+    ) -> Stream:
+        """Adds what a Python model, named `package.module:name`, predicts for every row."""
+        settings: dict[str, Json] = {
+            "model": model,
+            "features": listed(features),
+            "into": into,
+            "on_error": on_error,
+            "retries": retries,
+            "dead_letter": dead_letter,
+        }
+        return self.then("score", id=id, **given(SerialSteps.score, settings))
+
+    def http_lookup(
+        self,
+        url: str,
+        *,
+        into: str = "response",
+        in_flight: int = 16,
+        timeout: str = "10 seconds",
+        missing: Sequence[int] = (404,),
+        on_error: OnError = "fail",
+        retries: int = 0,
+        dead_letter: str | None = None,
+        id: str | None = None,
+    ) -> Stream:
+        """Adds to every row the answer of a web service."""
+        settings: dict[str, Json] = {
+            "url": url,
+            "into": into,
+            "in_flight": in_flight,
+            "timeout": timeout,
+            "missing": list(missing),
+            "on_error": on_error,
+            "retries": retries,
+            "dead_letter": dead_letter,
+        }
+        return self.then("http-lookup", id=id, **given(SerialSteps.http_lookup, settings))

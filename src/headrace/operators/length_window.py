@@ -1,0 +1,185 @@
+"""`length-window`: aggregates over the last N rows of each key, for every row."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from pydantic import Field
+
+from headrace.graph.schema import Column, Schema
+from headrace.operators.aggregates import Aggregate, Function, parse_aggregates, result
+from headrace.operators.arrow_types import arrow_type
+from headrace.operators.expressions import parse_expression
+from headrace.operators.projection import refuse_doubles
+from headrace.operators.serial_operator import KeyedConfig, Keys, Partitioned, SerialOperator, check_keys
+from headrace.operators.spec import Port, Spec
+from headrace.serial import Batch, Context, KeyedRings, group
+from headrace.serial import Operator as Instance
+from headrace.serial.keys import Integers
+
+LENGTH_MAX = 100_000
+_FUNCTIONS: tuple[Function, ...] = ("count", "sum", "avg")
+
+
+class LengthWindowConfig(KeyedConfig):
+    length: int = Field(gt=0, le=LENGTH_MAX, description="How many rows of a key are looked at: the newest ones.")
+    keys: Keys = Field([])
+    aggregates: list[str] = Field(
+        min_length=1, description="`aggregate AS name` items: count(*), or count, sum or avg of a column of numbers."
+    )
+    partitioned: Partitioned = "by_key"
+
+
+class LengthWindow(SerialOperator[LengthWindowConfig]):
+    spec = Spec(
+        name="length-window",
+        title="Length window",
+        summary="Adds to every row aggregates over the last rows of its key.",
+        kind="serial",
+        inputs=(Port("in", "rows to look at"),),
+        outputs=(Port("out", "the rows with the aggregates beside their own columns"),),
+        guarantees=(
+            "One row out for every row in, in the same order. Nulls and NaN count for nothing. Numbers are kept as "
+            "DOUBLE: sums of BIGINT are exact below 2^53. State: length numbers for each key and column."
+        ),
+        example=(
+            'topic telemetry schema="drone STRING, battery DOUBLE"'
+            ' ! length-window 10 keys=drone aggregates=["avg(battery) AS usual"] ! preview'
+        ),
+        positional="length",
+        stateful=True,
+    )
+    config_type = LengthWindowConfig
+
+    def output_schema(self, config: LengthWindowConfig, inputs: Mapping[str, Schema]) -> Schema:
+        schema = inputs["in"]
+        check_keys(config.keys, schema)
+        made = tuple(Column(a.name, a.type) for a in parse_aggregates(config.aggregates, schema, _FUNCTIONS))
+        columns = (*schema.columns, *made)
+        refuse_doubles(columns)
+        return Schema(columns, event_time=schema.event_time)
+
+    def used_columns(
+        self, config: LengthWindowConfig, needed: frozenset[str], inputs: Mapping[str, Schema]
+    ) -> Mapping[str, frozenset[str]]:
+        read = (parse_expression(item).columns for item in config.aggregates)
+        return {"in": needed.union(config.keys, *read)}
+
+    def instance(self, config: LengthWindowConfig, schema: Schema) -> Instance:
+        keys = check_keys(config.keys, schema)
+        return _LengthWindow(config.length, keys, parse_aggregates(config.aggregates, schema, _FUNCTIONS))
+
+
+class _LengthWindow(Instance):
+    def __init__(self, length: int, keys: tuple[Column, ...], aggregates: list[Aggregate]) -> None:
+        self._length = length
+        self._keys = keys
+        self._aggregates = aggregates
+        # Aggregates of one column share what is kept of it; count(*) needs only how many there were.
+        self._columns = list(dict.fromkeys(aggregate.column for aggregate in aggregates))
+
+    def open(self, context: Context) -> None:
+        key = [(column.name, arrow_type(column.type)) for column in self._keys]
+        self._windows = [
+            _Window(
+                context.state.rings(f"rings.{column}", key, self._length if column else 1),
+                context.state.table(f"sums.{column}", key, [("sum", pa.float64()), ("valid", pa.int64())]),
+                self._length,
+            )
+            for column in self._columns
+        ]
+
+    def process(self, batch: Batch) -> Iterable[Batch]:
+        rows = batch.rows
+        if not rows.num_rows:
+            return []
+        groups = group([rows.column(column.name) for column in self._keys], rows.num_rows)
+        order = groups.order()
+        sorted_codes = groups.codes[order]
+        made: dict[str | None, tuple[Any, Any]] = {}
+        for column, window in zip(self._columns, self._windows, strict=True):
+            numbers = _numbers(rows, column)[order]
+            sums, counts = window.slide(groups.keys, sorted_codes, numbers)
+            made[column] = (_unsorted(sums, order), _unsorted(counts, order))
+        columns = [result(a, made[a.column][1], made[a.column][0]) for a in self._aggregates]
+        names = [aggregate.name for aggregate in self._aggregates]
+        return [Batch(pa.record_batch([*rows.columns, *columns], names=[*rows.schema.names, *names]))]
+
+
+class _Window:
+    """One column: the last numbers of each key, their sum and how many of them are valid."""
+
+    def __init__(self, rings: KeyedRings, sums: Any, length: int) -> None:
+        self._rings = rings
+        self._sums = sums
+        self._length = length
+
+    def slide(self, keys: tuple[Any, ...], codes: Integers, numbers: Any) -> tuple[Any, Any]:
+        """For rows sorted by code: sum and count over the last rows of each key, up to and with each row."""
+        rings = self._rings
+        of_key = rings.add(keys)
+        totals, _ = self._sums.add(keys)
+        slots = of_key[codes]
+        first = np.flatnonzero(np.concatenate([[True], codes[1:] != codes[:-1]]))
+        sizes = np.diff(np.concatenate([first, [len(codes)]]))
+        ordinals = np.arange(len(codes)) - np.repeat(first, sizes)
+        before = rings.counts[slots]
+        leaving = self._leaving(slots, before, ordinals, numbers)
+        valid = (~np.isnan(numbers)).astype(np.int64) - (~np.isnan(leaving)).astype(np.int64)
+        change = np.nan_to_num(numbers, nan=0.0) - np.nan_to_num(leaving, nan=0.0)
+        sums = _running(change, first, sizes) + np.repeat(self._sums["sum"][totals], sizes)
+        counts = _running(valid, first, sizes) + np.repeat(self._sums["valid"][totals], sizes)
+        rings.append(slots, ordinals, numbers)
+        last = first + sizes - 1
+        self._take_anew(of_key, before[first], last, sums)
+        self._sums["sum"][totals] = sums[last]
+        self._sums["valid"][totals] = counts[last]
+        self._sums.touch(totals)
+        return sums, counts
+
+    def _leaving(self, slots: Integers, before: Integers, ordinals: Integers, numbers: Any) -> Any:
+        """The number that each row pushes out; NaN where the window is not yet full."""
+        rings = self._rings
+        leaving = np.full(len(slots), np.nan)
+        left = before + ordinals - self._length
+        if rings.length < self._length:
+            # count(*): only how many there are matters, and every number is valid.
+            leaving[left >= 0] = 0.0
+            return leaving
+        stored = (left >= 0) & (left < before)
+        leaving[stored] = rings.values[slots[stored], left[stored] % self._length]
+        fresh = np.flatnonzero(left >= before)
+        leaving[fresh] = numbers[fresh - self._length]
+        return leaving
+
+    def _take_anew(self, slots: Integers, before: Integers, last: Integers, sums: Any) -> None:
+        """Running sums drift: whenever a window was filled once more, its sum is taken anew from its numbers."""
+        filled = np.flatnonzero(self._rings.counts[slots] // self._length > before // self._length)
+        if len(filled) and self._rings.length == self._length:
+            sums[last[filled]] = np.nansum(self._rings.values[slots[filled]], axis=1)
+
+
+def _numbers(rows: pa.RecordBatch, column: str | None) -> Any:
+    """A column as floats, nulls as NaN; zeros for count(*)."""
+    if column is None:
+        return np.zeros(rows.num_rows)
+    values = rows.column(column)
+    if not (pa.types.is_integer(values.type) or pa.types.is_floating(values.type)):
+        return np.where(values.is_valid().to_numpy(zero_copy_only=False), 0.0, np.nan)
+    return values.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
+
+
+def _running(change: Any, first: Integers, sizes: Integers) -> Any:
+    """Running totals that begin anew with each group."""
+    totals = np.cumsum(change)
+    before = np.concatenate([[0], totals])[first]
+    return totals - np.repeat(before, sizes)
+
+
+def _unsorted(values: Any, order: Integers) -> Any:
+    made = np.empty_like(values)
+    made[order] = values
+    return made

@@ -1,0 +1,26 @@
+"""Small functions and models for examples in the documentation."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from headrace.serial import per_row
+
+
+@dataclass
+class Value:
+    value: int
+
+
+@per_row
+def doubled(row: Value) -> Value:
+    """Twice the value."""
+    return Value(2 * row.value)
+
+
+def mean_model(features: np.ndarray[Any, Any]) -> Any:
+    """The mean of a row's features."""
+    return features.mean(axis=1)

@@ -1,0 +1,252 @@
+"""`session-window`: aggregates per key over rows that follow each other closely in event time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import pyarrow as pa
+from pydantic import Field, model_validator
+
+from headrace.graph.schema import Column, Schema
+from headrace.operators.aggregates import AGGREGATES, Aggregate, Partial, merge, parse_aggregates, partial
+from headrace.operators.durations import duration_ms
+from headrace.operators.expressions import parse_expression
+from headrace.operators.projection import refuse_doubles
+from headrace.operators.serial_operator import (
+    TIME,
+    KeyedConfig,
+    Keys,
+    Partitioned,
+    SerialOperator,
+    check_keys,
+    check_time,
+)
+from headrace.operators.settings import Duration, refuse_setting
+from headrace.operators.spec import Port, Spec
+from headrace.operators.window_state import OpenWindows, window_schema
+from headrace.serial import Batch, Context, Timer, group, microseconds
+from headrace.serial import Operator as Instance
+from headrace.serial.keys import Integers
+
+
+class SessionWindowConfig(KeyedConfig):
+    gap: Duration = Field(description="A session ends when no row came for this long: `5 minutes`.")
+    time: str = Field(description=TIME)
+    keys: Keys = Field([])
+    aggregates: list[str] = Field(min_length=1, description=AGGREGATES)
+    emit: Literal["final", "changes"] = Field(
+        "final", description="final: a session once, when it has ended; changes: a row whenever it changes."
+    )
+    partitioned: Partitioned = "by_key"
+
+    @model_validator(mode="after")
+    def _is_long_enough(self) -> SessionWindowConfig:
+        if duration_ms(self.gap) == 0:
+            raise refuse_setting("a gap of no length", "give gap a duration such as 5 minutes")
+        return self
+
+
+class SessionWindow(SerialOperator[SessionWindowConfig]):
+    spec = Spec(
+        name="session-window",
+        title="Session window",
+        summary="Aggregates per key over rows that follow each other closely.",
+        kind="serial",
+        inputs=(Port("in", "rows with an event-time column"),),
+        outputs=(Port("out", "_window_start (first row), _window_end (last row + gap), the keys and the aggregates"),),
+        guarantees=(
+            "emit=final: each session exactly once, when the watermark passes its end, and the same rows as a batch "
+            "run. emit=changes: a row whenever a batch of rows changed a session; sessions are told apart by key and "
+            "start, and one that was merged into another comes once more with null aggregates. Rows below the "
+            "watermark that reach no open session are left out and counted; rows without a time too."
+        ),
+        example=(
+            'topic clicks schema="user STRING, ts TIMESTAMP" event_time=ts watermark="5 seconds"'
+            ' ! session-window "5 minutes" time=ts keys=user aggregates=["count(*) AS clicks"] ! preview'
+        ),
+        positional="gap",
+        stateful=True,
+    )
+    config_type = SessionWindowConfig
+
+    def output_schema(self, config: SessionWindowConfig, inputs: Mapping[str, Schema]) -> Schema:
+        schema = inputs["in"]
+        check_time(config.time, schema)
+        made = window_schema(check_keys(config.keys, schema), parse_aggregates(config.aggregates, schema))
+        refuse_doubles(made)
+        return made
+
+    def used_columns(
+        self, config: SessionWindowConfig, needed: frozenset[str], inputs: Mapping[str, Schema]
+    ) -> Mapping[str, frozenset[str]]:
+        read = (parse_expression(item).columns for item in config.aggregates)
+        return {"in": frozenset((config.time, *config.keys)).union(*read)}
+
+    def instance(self, config: SessionWindowConfig, schema: Schema) -> Instance:
+        keys = check_keys(config.keys, schema)
+        return _SessionWindow(config, schema.require(config.time), keys, parse_aggregates(config.aggregates, schema))
+
+
+class _SessionWindow(Instance):
+    def __init__(
+        self, config: SessionWindowConfig, time: Column, keys: tuple[Column, ...], aggregates: list[Aggregate]
+    ) -> None:
+        self._time = time.name
+        self._keys = keys
+        self._aggregates = aggregates
+        self._gap_us = duration_ms(config.gap) * 1000
+        self._changes = config.emit == "changes"
+
+    def open(self, context: Context) -> None:
+        super().open(context)
+        self._windows = OpenWindows(context.state, self._keys, self._aggregates)
+
+    def process(self, batch: Batch) -> Iterable[Batch]:
+        rows = self._timed(batch.rows)
+        if not rows.num_rows:
+            return []
+        pieces = self._pieces(rows)
+        rows = self._without_late(rows, pieces)
+        if not rows.num_rows:
+            return []
+        return self._merged(rows, self._pieces(rows))
+
+    def on_timer(self, timer: Timer) -> Iterable[Batch]:
+        # Ends of sessions are many: one timer, for the first of them, serves all that have ended.
+        closed = self._windows.ending_by(max(timer.at_us, self.context.watermark_us or timer.at_us))
+        rows = self._windows.rows(closed)
+        self._windows.table.delete(closed)
+        self._wait()
+        return [] if self._changes or not len(closed) else [Batch(self._windows.in_order(rows), private=True)]
+
+    def _wait(self) -> None:
+        slots = self._windows.table.slots()
+        if len(slots):
+            self.context.timers.at_event_time(int(self._windows.table["end"][slots].min()))
+
+    def _timed(self, rows: pa.RecordBatch) -> pa.RecordBatch:
+        valid = rows.column(self._time).is_valid()
+        missing = rows.num_rows - int(valid.true_count)
+        self.context.counts["without_time"] += missing
+        return rows.filter(valid) if missing else rows
+
+    def _pieces(self, rows: pa.RecordBatch) -> _Pieces:
+        """Open sessions of the keys at hand and the rows themselves, as spans of time, put into sessions."""
+        groups = group([rows.column(column.name) for column in self._keys], rows.num_rows)
+        table = self._windows.table
+        open_, owner = self._open_sessions(groups.keys)
+        at_us = microseconds(rows.column(self._time))
+        keys = np.concatenate([owner, groups.codes])
+        starts = np.concatenate([table["start"][open_], at_us])
+        ends = np.concatenate([table["end"][open_], at_us + self._gap_us])
+        order = np.lexsort((ends, starts, keys))
+        sessions = _sessions(keys[order], starts[order], ends[order])
+        numbers = np.empty(len(order), np.int64)
+        numbers[order] = sessions
+        return _Pieces(groups.keys, open_, keys, starts, ends, numbers)
+
+    def _open_sessions(self, keys: tuple[pa.Array[Any], ...]) -> tuple[Integers, Integers]:
+        """Slots of the open sessions that have one of these keys, and which key each has."""
+        slots = np.sort(self._windows.table.slots())
+        if not len(slots):
+            return slots, slots
+        *stored, _ = self._windows.table.keys(slots)
+        both = [pa.concat_arrays([of_rows, of_state]) for of_rows, of_state in zip(keys, stored, strict=True)]
+        count = len(keys[0]) if keys else 1
+        codes = group(both, count + len(slots)).codes[count:]
+        # Codes are in the order of first appearance: those of the rows' keys come first.
+        mine = codes < count
+        return slots[mine], codes[mine]
+
+    def _without_late(self, rows: pa.RecordBatch, pieces: _Pieces) -> pa.RecordBatch:
+        """A row is late when the session it would be in has ended already."""
+        watermark_us = self.context.watermark_us
+        if watermark_us is None:
+            return rows
+        ends = np.full(pieces.numbers.max() + 1, np.iinfo(np.int64).min)
+        np.maximum.at(ends, pieces.numbers, pieces.ends)
+        late = ends[pieces.numbers[len(pieces.open) :]] <= watermark_us
+        self.context.counts["late"] += int(np.count_nonzero(late))
+        return rows.filter(pa.array(~late)) if late.any() else rows
+
+    def _merged(self, rows: pa.RecordBatch, pieces: _Pieces) -> list[Batch]:
+        """Sessions that changed are written anew under their earliest start."""
+        touched = np.unique(pieces.numbers[len(pieces.open) :])
+        renumbered = np.full(pieces.numbers.max() + 1, -1)
+        renumbered[touched] = np.arange(len(touched))
+        numbers = renumbered[pieces.numbers]
+        of_state, of_rows = numbers[: len(pieces.open)], numbers[len(pieces.open) :]
+        open_, of_state = pieces.open[of_state >= 0], of_state[of_state >= 0]
+        starts = np.full(len(touched), np.iinfo(np.int64).max)
+        ends = np.full(len(touched), np.iinfo(np.int64).min)
+        kept = numbers >= 0
+        np.minimum.at(starts, numbers[kept], pieces.starts[kept])
+        np.maximum.at(ends, numbers[kept], pieces.ends[kept])
+        keys = np.zeros(len(touched), np.int64)
+        keys[numbers[kept]] = pieces.keys[kept]
+        before = self._state_partials(open_, of_state, len(touched))
+        gone = self._replaced(open_, of_state, starts)
+        fresh = [partial(aggregate, rows, of_rows, len(touched)) for aggregate in self._aggregates]
+        slots = self._windows.add([key.take(keys) for key in pieces.key_values], starts, ends)
+        for part in (*before, fresh):
+            merge(self._windows.table, self._aggregates, part, slots)
+        self._wait()
+        changed = self._windows.in_order(self._windows.rows(slots))
+        return [Batch(made, private=True) for made in (gone, changed) if made.num_rows] if self._changes else []
+
+    def _state_partials(self, open_: Integers, numbers: Integers, count: int) -> list[list[Partial]]:
+        """What open sessions hold, as partial results of the sessions they go into: one list for each round, so that
+        no session gets two of them at once."""
+        table = self._windows.table
+        rounds: list[list[Partial]] = []
+        left = np.arange(len(open_))
+        while len(left):
+            _, first = np.unique(numbers[left], return_index=True)
+            chosen = left[first]
+            rounds.append([_spread(table, index, open_[chosen], numbers[chosen], count) for index in self._indices()])
+            left = np.delete(left, first)
+        return rounds
+
+    def _indices(self) -> range:
+        return range(len(self._aggregates))
+
+    def _replaced(self, open_: Integers, numbers: Integers, starts: Integers) -> pa.RecordBatch:
+        """Takes the old sessions out; returns those whose start is no session's start any more."""
+        merged = self._windows.table["start"][open_] != starts[numbers]
+        gone = self._windows.in_order(self._windows.gone(open_[merged]))
+        self._windows.table.delete(open_)
+        return gone
+
+
+@dataclass(frozen=True, slots=True)
+class _Pieces:
+    """Spans of time by key: first the open sessions, then the rows. `numbers` says which session each goes into."""
+
+    key_values: tuple[pa.Array[Any], ...]
+    open: Integers
+    keys: Integers
+    starts: Integers
+    ends: Integers
+    numbers: Integers
+
+
+def _sessions(keys: Integers, starts: Integers, ends: Integers) -> Integers:
+    """For spans sorted by key and start: a number for each session. A span that begins where all before it with its
+    key have ended, or later, begins a new one."""
+    # Raised by more than any time for each key, the ends of one key can never reach into the next.
+    lift = int(ends.max() - starts.min()) + 1
+    raised = keys * lift - int(starts.min())
+    reach = np.maximum.accumulate(ends + raised)
+    fresh = np.concatenate([[True], (starts + raised)[1:] >= reach[:-1]])
+    return np.cumsum(fresh) - 1
+
+
+def _spread(table: Any, index: int, slots: Integers, numbers: Integers, count: int) -> Partial:
+    counts = np.zeros(count, np.int64)
+    values = np.zeros(count, table[f"v{index}"].dtype)
+    counts[numbers] = table[f"n{index}"][slots]
+    values[numbers] = table[f"v{index}"][slots]
+    return Partial(counts, values)

@@ -1,0 +1,76 @@
+"""Open windows of a serial operator: aggregates by key and start, as rows that leave."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Literal
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from headrace.graph.schema import Column, Schema
+from headrace.operators.aggregates import Aggregate, results
+from headrace.operators.arrow_types import TIMESTAMP, arrow_schema, arrow_type
+from headrace.serial import KeyedTable, NodeState, timestamps
+from headrace.serial.keys import Integers
+
+START, END = "_window_start", "_window_end"
+WINDOW_COLUMNS = (Column(START, "TIMESTAMP"), Column(END, "TIMESTAMP"))
+
+
+def window_schema(keys: Sequence[Column], aggregates: Sequence[Aggregate]) -> Schema:
+    made = (Column(aggregate.name, aggregate.type) for aggregate in aggregates)
+    return Schema((*WINDOW_COLUMNS, *keys, *made))
+
+
+class OpenWindows:
+    """A table with one row for each open window: its key, its start, its end and what its aggregates keep."""
+
+    def __init__(self, state: NodeState, keys: Sequence[Column], aggregates: Sequence[Aggregate]) -> None:
+        key = [*((column.name, arrow_type(column.type)) for column in keys), (START, TIMESTAMP)]
+        kept = [field for index, aggregate in enumerate(aggregates) for field in aggregate.fields(index)]
+        self.table: KeyedTable = state.table("windows", key, [("start", pa.int64()), ("end", pa.int64()), *kept])
+        self._aggregates = aggregates
+        self._schema = arrow_schema(window_schema(keys, aggregates))
+
+    def add(self, keys: Sequence[pa.Array[Any]], starts: Integers, ends: Integers) -> Integers:
+        """Slots of these windows, opened where they are new."""
+        slots, _ = self.table.add([*keys, timestamps(starts)])
+        self.table["start"][slots] = starts
+        self.table["end"][slots] = ends
+        self.table.touch(slots)
+        return slots
+
+    def ending_by(self, at_us: int) -> Integers:
+        slots = self.table.slots()
+        return slots[self.table["end"][slots] <= at_us]
+
+    def rows(self, slots: Integers) -> pa.RecordBatch:
+        """These windows as rows, in this order."""
+        *keys, _ = self.table.keys(slots)
+        bounds = [timestamps(self.table["start"][slots]), timestamps(self.table["end"][slots])]
+        made = results(self.table, self._aggregates, slots)
+        return pa.record_batch([*bounds, *keys, *made], schema=self._schema)
+
+    def gone(self, slots: Integers) -> pa.RecordBatch:
+        """Windows that are no more: their bounds and keys, and nulls for the aggregates."""
+        rows = self.rows(slots)
+        first = len(rows.schema) - len(self._aggregates)
+        nulls = [pa.nulls(rows.num_rows, field.type) for field in list(rows.schema)[first:]]
+        return pa.record_batch([*rows.columns[:first], *nulls], schema=self._schema)
+
+    def in_order(self, rows: pa.RecordBatch) -> pa.RecordBatch:
+        """By end, start and key: where a slot lies differs from worker to worker, and rows must not."""
+        names = [END, START, *rows.schema.names[2 : len(rows.schema) - len(self._aggregates)]]
+        return rows.take(sorted_indices(rows, names))
+
+
+def sorted_indices(rows: pa.RecordBatch, names: Sequence[str]) -> pa.UInt64Array:
+    """Row numbers, by these columns."""
+    keys: list[tuple[str, Literal["ascending", "descending"]]] = [(name, "ascending") for name in names]
+    return pc.sort_indices(rows, keys)
+
+
+def repeated(values: np.ndarray[Any, Any], times: int) -> np.ndarray[Any, Any]:
+    return values if times == 1 else np.repeat(values, times)
