@@ -15,14 +15,27 @@ from headrace.server.service import Service
 from headrace.server.settings import ServerLimits, ServerSettings
 
 TOKEN = "the-token"
-LIMITS = ServerLimits(body_bytes_max=20_000, event_streams_max=2, keep_alive_s=0.0, shutdown_wait_s=1.0)
+LIMITS = ServerLimits(
+    body_bytes_max=20_000,
+    event_streams_max=2,
+    keep_alive_s=0.0,
+    shutdown_wait_s=1.0,
+    requests_per_second=5_000,
+    costly_requests_per_second=5_000,
+)
 
 
 @pytest.fixture(scope="module")
-def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+def bootstrap() -> str:
+    """No broker answers there; tests that need one override this."""
+    return "127.0.0.1:1"
+
+
+@pytest.fixture(scope="module")
+def service(tmp_path_factory: pytest.TempPathFactory, bootstrap: str) -> Iterator[Service]:
     """The real one, before Spark is up."""
     directory = tmp_path_factory.mktemp("data")
-    made = Service(ServerSettings(directory, "127.0.0.1:1", TOKEN, limits=LIMITS))
+    made = Service(ServerSettings(directory, bootstrap, TOKEN, limits=LIMITS))
     yield made
     made.close()
 
@@ -34,6 +47,8 @@ def _no_pipelines(request: pytest.FixtureRequest) -> None:
         service: Service = request.getfixturevalue("service")
         for info in service.pipelines():
             service.delete(info.name)
+        for draft in service.drafts.all():
+            service.drafts.discard(draft.pipeline)
 
 
 @pytest.fixture(scope="module")

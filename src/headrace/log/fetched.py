@@ -19,7 +19,7 @@ class AbortedFrom(Protocol):
     def first_offset(self) -> int: ...
 
 
-def decode_fetched(records: Buffer, aborted: Iterable[AbortedFrom]) -> Iterator[Records]:
+def decode_fetched(records: Buffer, aborted: Iterable[AbortedFrom], *, headers: bool = False) -> Iterator[Records]:
     """The committed records of whole batches, in order. Raises CorruptData and LogRefusal as the decoders do."""
     waiting = sorted(aborted, key=lambda transaction: transaction.first_offset)
     cancelled: set[int] = set()
@@ -30,5 +30,5 @@ def decode_fetched(records: Buffer, aborted: Iterable[AbortedFrom]) -> Iterator[
         if header.is_control:
             cancelled.discard(header.producer_id)
         elif not (header.is_transactional and header.producer_id in cancelled):
-            yield decode_batch(memoryview(records)[position : position + header.size_bytes])
+            yield decode_batch(memoryview(records)[position : position + header.size_bytes], headers=headers)
         position += header.size_bytes

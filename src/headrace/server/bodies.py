@@ -103,9 +103,10 @@ class TopicBody(Body):
 
 
 class TopicConfigBody(Body):
-    """Settings to change; null puts one back to its default."""
+    """Settings to change; null puts one back to its default. Partitions can only become more."""
 
-    config: dict[str, str | None]
+    config: dict[str, str | None] = Field(default_factory=dict)
+    partitions: int | None = Field(default=None, ge=1, le=PARTITIONS_MAX)
 
 
 class MessageBody(Body):

@@ -14,7 +14,9 @@ from headrace.operators import Catalogue, load_catalogue
 from headrace.server.bodies import DeployBody
 from headrace.server.drafts import Drafts
 from headrace.server.events import EventStreams
+from headrace.server.groups import Groups
 from headrace.server.models.jobs import JobView
+from headrace.server.producing import MessageSender
 from headrace.server.sampler import MetricsSampler
 from headrace.server.settings import ServerSettings
 from headrace.server.topics import Topics
@@ -53,6 +55,8 @@ class Service:
         )
         self.sampler = MetricsSampler(self.measured)
         self.topics = Topics(settings.bootstrap, settings.log_directory)
+        self.groups = Groups(self.topics)
+        self.sender = MessageSender(settings.bootstrap)
         self._batches = threading.BoundedSemaphore(settings.limits.batch_runs_max)
         self._closing = threading.Event()
         self._ready = threading.Event()

@@ -10,7 +10,10 @@ from typing import Any, Final, TypeVar
 from confluent_kafka import KafkaError, KafkaException, TopicPartition
 from confluent_kafka.admin import (  # type: ignore[attr-defined]
     AdminClient,
+    AlterConfigOpType,
+    ConfigEntry,
     ConfigResource,
+    NewPartitions,
     NewTopic,
     OffsetSpec,
     ResourceType,
@@ -83,6 +86,18 @@ class Topics:
         wanted = NewTopic(topic, num_partitions=partitions, replication_factor=-1, config=dict(config))
         created = self.admin.create_topics([wanted], request_timeout=REQUEST_TIMEOUT_S)
         answer(created[topic], f"topic {topic!r} cannot be created")
+        return self.describe(topic)
+
+    def alter(self, topic: str, changes: Mapping[str, str | None], partitions: int | None) -> TopicView:
+        """Settings first, then more partitions: either may be refused, with the reason."""
+        now = len(self.partitions(topic))
+        if changes:
+            resource = ConfigResource(ResourceType.TOPIC, topic, incremental_configs=[*map(_change, changes.items())])
+            altered = self.admin.incremental_alter_configs([resource], request_timeout=REQUEST_TIMEOUT_S)
+            answer(altered[resource], f"settings of topic {topic!r}")
+        if partitions is not None and partitions != now:
+            grown = self.admin.create_partitions([NewPartitions(topic, partitions)], request_timeout=REQUEST_TIMEOUT_S)
+            answer(grown[topic], f"partitions of topic {topic!r}")
         return self.describe(topic)
 
     def delete(self, topic: str) -> None:
@@ -163,6 +178,12 @@ def own_words(error: KafkaException, what: str) -> HeadraceError:
         KafkaError._UNSUPPORTED_FEATURE: InvalidInput,
     }
     return kinds.get(cause.code(), ExternalFailure)(sentence)
+
+
+def _change(setting: tuple[str, str | None]) -> ConfigEntry:
+    name, value = setting
+    operation = AlterConfigOpType.DELETE if value is None else AlterConfigOpType.SET
+    return ConfigEntry(name, value, incremental_operation=operation)
 
 
 def _total(sizes: Iterable[int | None]) -> int | None:
