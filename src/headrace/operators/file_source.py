@@ -19,7 +19,7 @@ from headrace.operators.event_time import (
     watermarked,
     with_event_time,
 )
-from headrace.operators.settings import Columns, Duration
+from headrace.operators.settings import ColumnName, Columns, Duration
 from headrace.operators.spec import Operator, OperatorConfig, Port, Spec
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ class FileConfig(OperatorConfig):
     schema_ddl: Columns = Field(alias="schema", description="Columns and types: `drone STRING, battery DOUBLE`.")
     header: bool = Field(True, description="csv only: the first line of each file names the columns.")
     max_files_per_batch: int = Field(100, gt=0, description="At most this many new files in one micro-batch.")
-    event_time: str | None = Field(None, description=EVENT_TIME)
+    event_time: ColumnName | None = Field(None, description=EVENT_TIME)
     watermark: Duration = Field(NO_WATERMARK, description=WATERMARK)
 
     @model_validator(mode="after")

@@ -12,6 +12,7 @@ from headrace.graph.schema import UNKNOWN, Schema
 from headrace.operators.expression_types import check_types, type_of
 from headrace.operators.expressions import check_columns, parse_expression, refuse_aggregates, refuse_generators
 from headrace.operators.row_step import RowStep
+from headrace.operators.settings import SqlExpression
 from headrace.operators.spec import Operator, OperatorConfig, Port, Spec
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class FilterConfig(OperatorConfig):
-    condition: str = Field(description="A SQL condition; rows for which it is false or null are left out.")
+    condition: SqlExpression = Field(description="A SQL condition; rows for which it is false or null are left out.")
 
 
 class Filter(Operator[FilterConfig]):

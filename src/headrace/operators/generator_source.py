@@ -18,7 +18,7 @@ from headrace.operators.event_time import (
     with_event_time,
 )
 from headrace.operators.projection import project, projected
-from headrace.operators.settings import Duration
+from headrace.operators.settings import ColumnName, Duration, SqlExpression
 from headrace.operators.spec import Operator, OperatorConfig, Port, Spec
 
 if TYPE_CHECKING:
@@ -31,13 +31,13 @@ GENERATED = Schema((Column("value", "BIGINT"), Column("timestamp", "TIMESTAMP"))
 
 class GeneratorConfig(OperatorConfig):
     rows_per_second: int = Field(10, gt=0, description="How many rows are made each second.")
-    columns: list[str] = Field(
+    columns: list[SqlExpression] = Field(
         ["value", "timestamp"],
         min_length=1,
         description="`expression AS name` over value (BIGINT, counts from 0) and timestamp (TIMESTAMP).",
     )
     rows: int | None = Field(None, gt=0, description="How many rows in all; a batch run needs it.")
-    event_time: str | None = Field(None, description=EVENT_TIME)
+    event_time: ColumnName | None = Field(None, description=EVENT_TIME)
     watermark: Duration = Field(NO_WATERMARK, description=WATERMARK)
 
     @model_validator(mode="after")

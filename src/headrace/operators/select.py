@@ -10,6 +10,7 @@ from pydantic import Field
 from headrace.graph.schema import Schema
 from headrace.operators.projection import columns_read, project, projected, row_columns
 from headrace.operators.row_step import RowStep
+from headrace.operators.settings import SqlExpression
 from headrace.operators.spec import Operator, OperatorConfig, Port, Spec
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class SelectConfig(OperatorConfig):
-    columns: list[str] = Field(
+    columns: list[SqlExpression] = Field(
         min_length=1,
         description="SQL select items: a column, `expression AS name`, `*`, or `* EXCEPT (a, b)`.",
     )

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from typing import Annotated
 
-from pydantic import AfterValidator
+from pydantic import AfterValidator, Field
 from pydantic_core import PydanticCustomError
 
 from headrace.errors import InvalidInput
@@ -49,6 +49,13 @@ def _topic_name(name: str) -> str:
     return name
 
 
-Duration = Annotated[str, checked(canonical_duration)]
-Columns = Annotated[str, checked(_canonical_columns)]
-TopicName = Annotated[str, checked(_topic_name)]
+def _shown_as(form: str) -> object:
+    """What a form should offer for the setting: `format` in its JSON schema."""
+    return Field(json_schema_extra={"format": form})
+
+
+Duration = Annotated[str, checked(canonical_duration), _shown_as("duration")]
+Columns = Annotated[str, checked(_canonical_columns), _shown_as("sql-columns")]
+TopicName = Annotated[str, checked(_topic_name), _shown_as("topic")]
+SqlExpression = Annotated[str, _shown_as("sql-expression")]
+ColumnName = Annotated[str, _shown_as("column")]

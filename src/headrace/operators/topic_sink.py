@@ -9,7 +9,7 @@ from pydantic import Field
 
 from headrace.errors import InvalidInput
 from headrace.graph.schema import Schema
-from headrace.operators.settings import TopicName
+from headrace.operators.settings import ColumnName, TopicName
 from headrace.operators.spec import Operator, OperatorConfig, Port, Spec
 from headrace.operators.system_columns import without_system_columns
 
@@ -24,7 +24,9 @@ _KEYLESS_TYPES = ("ARRAY<", "MAP<", "STRUCT<")
 class ToTopicConfig(OperatorConfig):
     topic: TopicName = Field(description="The topic to write; it is created when it does not exist.")
     format: Literal["json", "arrow"] = Field("json", description="How records are encoded.")
-    key: str | None = Field(None, description="The column that becomes the record's key; equal keys keep their order.")
+    key: ColumnName | None = Field(
+        None, description="The column that becomes the record's key; equal keys keep their order."
+    )
     partitions: int | None = Field(None, gt=0, description="How many partitions, when the topic is created.")
 
 

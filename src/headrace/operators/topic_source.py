@@ -20,7 +20,7 @@ from headrace.operators.event_time import (
     watermarked,
     with_event_time,
 )
-from headrace.operators.settings import Columns, Duration, TopicName, checked, refuse_setting
+from headrace.operators.settings import ColumnName, Columns, Duration, TopicName, checked, refuse_setting
 from headrace.operators.spec import Operator, OperatorConfig, Port, Spec
 from headrace.operators.system_columns import SYSTEM_COLUMNS, refuse_system_names
 
@@ -52,7 +52,7 @@ class TopicConfig(OperatorConfig):
     start: Annotated[str, checked(check_start)] = Field(
         "earliest", description="Where the first run begins: earliest, latest, offset:N or timestamp:ISO8601."
     )
-    event_time: str | None = Field(None, description=EVENT_TIME)
+    event_time: ColumnName | None = Field(None, description=EVENT_TIME)
     watermark: Duration = Field(NO_WATERMARK, description=WATERMARK)
     max_rows_per_batch: int = Field(1_000_000, gt=0, description="At most this many rows in one micro-batch.")
     bad_rows: Literal["drop", "dead_letter", "fail"] = Field(

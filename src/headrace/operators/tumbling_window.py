@@ -14,7 +14,7 @@ from headrace.operators.durations import duration_ms
 from headrace.operators.expression_types import check_types, type_of
 from headrace.operators.expressions import Expression, aggregates, check_columns, parse_expression, place_of, sql
 from headrace.operators.projection import refuse_doubles
-from headrace.operators.settings import Duration, refuse_setting
+from headrace.operators.settings import ColumnName, Duration, SqlExpression, refuse_setting
 from headrace.operators.spec import Operator, OperatorConfig, Port, Spec
 from headrace.operators.system_columns import refuse_system_names
 
@@ -28,9 +28,9 @@ WINDOW_COLUMNS = (Column("_window_start", "TIMESTAMP"), Column("_window_end", "T
 
 class TumblingWindowConfig(OperatorConfig):
     size: Duration = Field(description="How long a window is: `1 minute`, `30s`. Windows are aligned to the epoch.")
-    time: str = Field(description="The event-time column, as named by the source's event_time.")
-    keys: list[str] = Field([], description="Columns to group by; none makes one group per window.")
-    aggregates: list[str] = Field(
+    time: ColumnName = Field(description="The event-time column, as named by the source's event_time.")
+    keys: list[ColumnName] = Field([], description="Columns to group by; none makes one group per window.")
+    aggregates: list[SqlExpression] = Field(
         min_length=1, description="`aggregate AS name` items, such as `avg(battery) AS battery`."
     )
     emit: Literal["final", "changes"] = Field(
