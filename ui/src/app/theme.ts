@@ -31,6 +31,7 @@ export const theme = createTheme({
     Select: { defaultProps: { size: "xs", allowDeselect: false } },
     Textarea: { defaultProps: { size: "xs" } },
     Tooltip: { defaultProps: { openDelay: 400, withinPortal: true, multiline: true, maw: 320, fz: "xs" } },
+    Tabs: { styles: { tab: { fontSize: "13px", paddingBlock: "8px" } } },
     ActionIcon: { defaultProps: { size: "md" } },
     Badge: { defaultProps: { tt: "none", fw: 500 } },
   },
@@ -58,6 +59,7 @@ export const themeVariables: CSSVariablesResolver = () => ({
     "--hr-serial": "#9a5b00",
     "--hr-sink": "#1b7f4b",
     "--mantine-color-dimmed": "#52626d",
+    "--mantine-color-placeholder": "#63737e",
   },
   dark: {
     "--hr-surface": "#12181c",
@@ -79,5 +81,6 @@ export const themeVariables: CSSVariablesResolver = () => ({
     "--hr-sink": "#5cc48c",
     "--mantine-color-body": "#12181c",
     "--mantine-color-dimmed": "#a0b0ba",
+    "--mantine-color-placeholder": "#93a3ad",
   },
 });

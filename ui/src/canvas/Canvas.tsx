@@ -31,6 +31,7 @@ import { useFlowNodes } from "./useFlowNodes";
 
 const NODE_TYPES = { pipeline: PipelineNode };
 const EDGE_TYPES = { pipeline: PipelineEdge };
+const MINIMAP_SIZE = { width: 140, height: 96 };
 const FIT = { padding: 0.15, maxZoom: 1 };
 
 const edgeOf = (connection: Connection | PipelineFlowEdge): Edge => ({
@@ -150,6 +151,7 @@ export function Canvas() {
             zoomable
             ariaLabel="Overview of the pipeline"
             className={classes.minimap}
+            style={MINIMAP_SIZE}
             nodeStrokeWidth={3}
           />
         )}

@@ -1,5 +1,6 @@
 import { ReactFlowProvider } from "@xyflow/react";
 import { useCallback, useEffect, useState } from "react";
+import { useCatalogue } from "@/canvas/useCatalogue";
 import { ErrorState } from "@/shared/ErrorState";
 import { Loading } from "@/shared/Loading";
 import { closeDraft, useDocument } from "@/stores/documentStore";
@@ -11,6 +12,7 @@ import { useLiveEvents } from "./useLiveEvents";
 /** Opens the draft of a pipeline, keeps it saved, and follows its job. */
 export default function EditorPage({ pipeline }: { pipeline: string }) {
   const isOpen = useDocument((state) => state.pipeline === pipeline && state.saveState !== "loading");
+  const catalogue = useCatalogue();
   const [error, setError] = useState<unknown>(null);
   const load = useCallback(() => {
     setError(null);
@@ -30,7 +32,11 @@ export default function EditorPage({ pipeline }: { pipeline: string }) {
 
   if (error !== null)
     return <ErrorState title={`${pipeline} could not be opened`} error={error} onRetry={load} />;
-  if (!isOpen) return <Loading what={pipeline} />;
+  if (catalogue.error) {
+    const retry = () => void catalogue.refetch();
+    return <ErrorState title="The operators could not be read" error={catalogue.error} onRetry={retry} />;
+  }
+  if (!isOpen || catalogue.isPending) return <Loading what={pipeline} />;
   return (
     <ReactFlowProvider>
       <Editor />

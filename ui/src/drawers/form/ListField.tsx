@@ -21,7 +21,7 @@ export function ListField({ field, value, error, columns, onChange }: SettingFie
       withAsterisk={field.isRequired}
       inputWrapperOrder={["label", "input", "description", "error"]}
     >
-      <Stack gap={4} role="group" aria-label={field.title}>
+      <Stack gap={4} mb={4} role="group" aria-label={field.title}>
         {items.map((item, index) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: items have no identity but their place
           <Group key={index} gap={4} wrap="nowrap" align="flex-start">
