@@ -16,6 +16,8 @@ from headrace.wire.codes import Refusal
 from headrace.wire.commit import Committer
 from headrace.wire.config import BrokerConfig
 from headrace.wire.connection import Connection
+from headrace.wire.coordinators.consumer_group import ConsumerLimits
+from headrace.wire.coordinators.consumer_groups import ConsumerGroups
 from headrace.wire.coordinators.group import GroupLimits
 from headrace.wire.coordinators.groups import Groups, GroupsLimits
 from headrace.wire.housekeeping import Housekeeping
@@ -90,6 +92,7 @@ class Broker:
         )
         await self._transactions.recover()
         self._groups = self._make_groups()
+        self._consumer_groups = self._make_consumer_groups()
         self._ticker = Ticker(self._tick, self._idle)
         security = SecurityRegistry(self.config.data_dir)
         self._services = Services(
@@ -98,6 +101,7 @@ class Broker:
             committer=self._committer,
             waiters=waiters,
             groups=self._groups,
+            consumer_groups=self._consumer_groups,
             offsets=self._offsets,
             transactions=self._transactions,
             security=security,
@@ -144,6 +148,16 @@ class Broker:
         )
         return Groups(limits, lambda: str(uuid4()))
 
+    def _make_consumer_groups(self) -> ConsumerGroups:
+        config = self.config
+        limits = ConsumerLimits(
+            config.group_members_max, config.consumer_session_timeout_ms, config.consumer_heartbeat_interval_ms
+        )
+        return ConsumerGroups(limits, config.groups_max, self._partition_counts, lambda: str(uuid4()))
+
+    def _partition_counts(self) -> dict[str, int]:
+        return {name: len(topic.partitions) for name, topic in self._store.topics.items()}
+
     def _report_damage(self) -> None:
         for topic in self._store.topics.values():
             for partition in topic.partitions:
@@ -167,10 +181,11 @@ class Broker:
     # -- time ---------------------------------------------------------------------------------------------------
 
     def _idle(self) -> bool:
-        return self._groups.idle and not self._transactions.transactions.any_ongoing
+        return self._groups.idle and self._consumer_groups.idle and not self._transactions.transactions.any_ongoing
 
     async def _tick(self) -> None:
         self._groups.tick(_monotonic_ms())
+        self._consumer_groups.tick(_monotonic_ms())
         try:
             await self._transactions.abort_expired()
         except Refusal as refusal:

@@ -66,6 +66,9 @@ class BrokerConfig:
     session_timeout_ms_max: int = 1_800_000
     # How long a new group waits for more members before its first assignment.
     rebalance_delay_ms: int = 100
+    # Of groups whose assignment the broker makes. A change reaches every member within a few heartbeats.
+    consumer_session_timeout_ms: int = 45_000
+    consumer_heartbeat_interval_ms: int = 1_000
     offset_metadata_bytes_max: int = 4_096
     # Offsets of a group without members are forgotten this long after its last commit.
     offset_expiry_ms: int = 7 * 24 * 3_600_000

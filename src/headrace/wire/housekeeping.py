@@ -44,7 +44,8 @@ class Housekeeping:
         offsets, groups = self._services.offsets, self._services.groups
         expired_before_ms = self._services.clock() - self._services.config.offset_expiry_ms
         for group_id in offsets.committed.groups():
-            if not groups.has_members(group_id) and offsets.committed.last_commit_ms(group_id) <= expired_before_ms:
+            populated = groups.has_members(group_id) or self._services.consumer_groups.has_members(group_id)
+            if not populated and offsets.committed.last_commit_ms(group_id) <= expired_before_ms:
                 await offsets.forget_group(group_id)
 
     async def _compact(self) -> None:

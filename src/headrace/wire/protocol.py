@@ -11,6 +11,7 @@ from headrace.wire.frames import Part
 from headrace.wire.messages import (
     cluster,
     configs,
+    consumer_groups,
     fetch,
     groups,
     offsets,
@@ -190,6 +191,12 @@ DESCRIBE_TRANSACTIONS: Final = _api(
     0,
     transactions.DescribeTransactionsRequest,
     transactions.DescribeTransactionsResponse,
+)
+CONSUMER_GROUP_HEARTBEAT: Final = _api(
+    68, "consumer_group_heartbeat", (0, 1), 0, consumer_groups.HeartbeatRequest, consumer_groups.HeartbeatResponse
+)
+CONSUMER_GROUP_DESCRIBE: Final = _api(
+    69, "consumer_group_describe", (0, 1), 0, consumer_groups.DescribeRequest, consumer_groups.DescribeResponse
 )
 LIST_TRANSACTIONS: Final = _api(
     66, "list_transactions", (0, 1), 0, transactions.ListTransactionsRequest, transactions.ListTransactionsResponse

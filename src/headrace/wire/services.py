@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from headrace.log import LogStore
 from headrace.wire.commit import Committer
 from headrace.wire.config import BrokerConfig
+from headrace.wire.coordinators.consumer_groups import ConsumerGroups
 from headrace.wire.coordinators.groups import Groups
 from headrace.wire.offset_service import OFFSETS_TOPIC, OffsetService
 from headrace.wire.security.access import Access
@@ -28,6 +29,7 @@ class Services:
     committer: Committer
     waiters: FetchWaiters
     groups: Groups
+    consumer_groups: ConsumerGroups
     offsets: OffsetService
     transactions: TransactionService
     security: SecurityRegistry

@@ -92,14 +92,6 @@ class Groups:
         elif generation >= 0:
             raise Refusal(ErrorCode.ILLEGAL_GENERATION)
 
-    def check_transactional_commit(
-        self, group_id: str, member_id: str, instance_id: str | None, generation: int, now_ms: int
-    ) -> None:
-        """As `check_commit`, but a producer that names no member is trusted: its transaction fences it."""
-        check_group_id(group_id)
-        if generation >= 0 or member_id:
-            self.check_commit(group_id, member_id, instance_id, generation, now_ms)
-
     def drop_if_empty(self, group_id: str) -> None:
         """Not waiting for the next tick, so that a deleted group is gone at once."""
         if group_id in self._groups and self._groups[group_id].idle:

@@ -49,6 +49,8 @@ async def join_group(services: Services, call: Call, request: JoinGroupRequest) 
     required = call.version >= _MEMBER_ID_REQUIRED_SINCE
     try:
         call.require(Operation.READ, group(request.group_id))
+        if services.consumer_groups.has_members(request.group_id):
+            raise Refusal(ErrorCode.INCONSISTENT_GROUP_PROTOCOL, "the group speaks the newer protocol")
         services.groups.join(
             request, identity, services.monotonic_ms(), _replying(waiting), member_id_required=required
         )
@@ -116,6 +118,8 @@ def list_groups(services: Services, call: Call, request: ListGroupsRequest) -> L
     """Groups with members, and those of which only committed offsets are left."""
     listed = {group_id: ListedGroup(group_id, "consumer", _EMPTY) for group_id in services.offsets.committed.groups()}
     listed.update({entry.group_id: entry for entry in services.groups.listed()})
+    newer = services.consumer_groups.all()
+    listed.update({g.group_id: ListedGroup(g.group_id, "consumer", g.state, "consumer") for g in newer})
     states = {name.lower() for name in request.states_filter}
     types = {name.lower() for name in request.types_filter}
     sees_all = call.allows(Operation.DESCRIBE, CLUSTER)
@@ -166,7 +170,7 @@ async def _deleted(services: Services, call: Call, group_id: str) -> DeletedGrou
     if not call.allows(Operation.DELETE, group(group_id)):
         return DeletedGroup(group_id, ErrorCode.GROUP_AUTHORIZATION_FAILED)
     services.groups.drop_if_empty(group_id)
-    if services.groups.has_members(group_id):
+    if services.groups.has_members(group_id) or services.consumer_groups.has_members(group_id):
         return DeletedGroup(group_id, ErrorCode.NON_EMPTY_GROUP)
     if not services.offsets.committed.of_group(group_id):
         return DeletedGroup(group_id, ErrorCode.GROUP_ID_NOT_FOUND)

@@ -20,7 +20,8 @@ async def offset_delete(services: Services, call: Call, request: OffsetDeleteReq
     group_id = request.group_id
     try:
         call.require(Operation.DELETE, group(group_id))
-        if not services.groups.has_members(group_id) and not services.offsets.committed.of_group(group_id):
+        populated = services.groups.has_members(group_id) or services.consumer_groups.has_members(group_id)
+        if not populated and not services.offsets.committed.of_group(group_id):
             raise Refusal(ErrorCode.GROUP_ID_NOT_FOUND)
         codes = {entry.name: _problem(services, call, group_id, entry.name) for entry in request.topics}
         gone = [
@@ -40,6 +41,9 @@ def _problem(services: Services, call: Call, group_id: str, name: str) -> ErrorC
         return ErrorCode.TOPIC_AUTHORIZATION_FAILED
     if name not in services.store.topics:
         return ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+    newer = services.consumer_groups.get(group_id)
+    if newer is not None and any(name in member.wanted for member in newer.members.values()):
+        return ErrorCode.GROUP_SUBSCRIBED_TO_TOPIC
     if services.groups.is_subscribed(group_id, name):
         return ErrorCode.GROUP_SUBSCRIBED_TO_TOPIC
     return ErrorCode.NONE

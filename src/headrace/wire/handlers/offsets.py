@@ -131,18 +131,27 @@ async def offset_commit(services: Services, call: Call, request: OffsetCommitReq
     """Answered when durable. A refused member changes nothing; a refused partition does not stop the others."""
     try:
         call.require(Operation.READ, group(request.group_id))
-        services.groups.check_commit(
+        check_commit(
+            services,
             request.group_id,
             request.member_id,
             request.group_instance_id,
             request.generation_id_or_member_epoch,
-            services.monotonic_ms(),
         )
         entries, refused = offsets_to_commit(services, call, request.group_id, request.topics)
         await services.offsets.commit(entries)
     except Refusal as refusal:
         return OffsetCommitResponse(commit_answers(request.topics, {}, refusal.code))
     return OffsetCommitResponse(commit_answers(request.topics, refused))
+
+
+def check_commit(services: Services, group_id: str, member_id: str, instance_id: str | None, generation: int) -> None:
+    """Raises a Refusal unless the member may commit, by the rules of its group's protocol."""
+    found = services.consumer_groups.get(group_id)
+    if found is not None:
+        found.check_commit(member_id, generation)
+    else:
+        services.groups.check_commit(group_id, member_id, instance_id, generation, services.monotonic_ms())
 
 
 def offsets_to_commit(
@@ -210,6 +219,9 @@ def _fetched_group(
 ) -> FetchedGroupOffsets:
     try:
         call.require(Operation.DESCRIBE, group(wanted.group_id))
+        found = services.consumer_groups.get(wanted.group_id)
+        if found is not None and wanted.member_id:
+            found.check_commit(wanted.member_id, wanted.member_epoch)
     except Refusal as refusal:
         return FetchedGroupOffsets(wanted.group_id, (), refusal.code)
     topics = wanted.topics

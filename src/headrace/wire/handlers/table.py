@@ -16,6 +16,7 @@ from headrace.wire.handlers import (
     authentication,
     cluster,
     configs,
+    consumer_groups,
     fetch,
     groups,
     offset_delete,
@@ -131,5 +132,7 @@ ROUTES: Final[dict[int, Route]] = dict(
         _route(protocol.DESCRIBE_PRODUCERS, partitions.describe_producers),
         _route(protocol.DESCRIBE_TRANSACTIONS, transaction_list.describe_transactions),
         _route(protocol.LIST_TRANSACTIONS, transaction_list.list_transactions),
+        _route(protocol.CONSUMER_GROUP_HEARTBEAT, consumer_groups.heartbeat),
+        _route(protocol.CONSUMER_GROUP_DESCRIBE, consumer_groups.describe),
     ]
 )

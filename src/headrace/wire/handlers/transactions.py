@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from headrace.wire.codes import ErrorCode, Refusal
 from headrace.wire.coordinators.groups import check_group_id
-from headrace.wire.handlers.offsets import commit_answers, offsets_to_commit
+from headrace.wire.handlers.offsets import check_commit, commit_answers, offsets_to_commit
 from headrace.wire.messages.transactions import (
     AddedPartition,
     AddedTopic,
@@ -108,13 +108,12 @@ async def txn_offset_commit(services: Services, call: Call, request: TxnOffsetCo
     try:
         call.require(Operation.WRITE, transactional_id(request.transactional_id))
         call.require(Operation.READ, group(request.group_id))
-        services.groups.check_transactional_commit(
-            request.group_id,
-            request.member_id,
-            request.group_instance_id,
-            request.generation_id,
-            services.monotonic_ms(),
-        )
+        check_group_id(request.group_id)
+        # A producer that names no member is trusted: its transaction fences it.
+        if request.generation_id >= 0 or request.member_id:
+            check_commit(
+                services, request.group_id, request.member_id, request.group_instance_id, request.generation_id
+            )
         entries, refused = offsets_to_commit(services, call, request.group_id, request.topics)
         await services.transactions.add_offsets(
             request.transactional_id,

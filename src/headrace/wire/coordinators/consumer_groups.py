@@ -1,0 +1,81 @@
+"""All groups of the newer protocol."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from headrace.wire.codes import ErrorCode, Refusal
+from headrace.wire.coordinators.consumer_group import JOINS, ConsumerGroup, ConsumerLimits, Report, Told, Topics
+from headrace.wire.coordinators.member import ClientIdentity
+
+
+class ConsumerGroups:
+    """Groups that have members. Offsets of a group are kept elsewhere and outlive it."""
+
+    def __init__(self, limits: ConsumerLimits, groups_max: int, counts: Topics, new_id: Callable[[], str]) -> None:
+        self._limits = limits
+        self._groups_max = groups_max
+        self._counts = counts
+        self._new_id = new_id
+        self._groups: dict[str, ConsumerGroup] = {}
+
+    @property
+    def idle(self) -> bool:
+        """Nothing here depends on the time."""
+        return not self._groups
+
+    @property
+    def heartbeat_interval_ms(self) -> int:
+        return self._limits.heartbeat_interval_ms
+
+    def get(self, group_id: str) -> ConsumerGroup | None:
+        return self._groups.get(group_id)
+
+    def has_members(self, group_id: str) -> bool:
+        return group_id in self._groups
+
+    def all(self) -> tuple[ConsumerGroup, ...]:
+        return tuple(self._groups.values())
+
+    def heartbeat(self, group_id: str, report: Report, identity: ClientIdentity, now_ms: int) -> Told:
+        group = self._groups.get(group_id)
+        if group is None:
+            if report.epoch != JOINS:
+                raise Refusal(ErrorCode.UNKNOWN_MEMBER_ID)
+            if len(self._groups) >= self._groups_max:
+                raise Refusal(ErrorCode.POLICY_VIOLATION, f"at most {self._groups_max} groups")
+            group = ConsumerGroup(group_id, self._limits, self._counts, matching_topics)
+        try:
+            return group.heartbeat(report, identity, now_ms)
+        finally:
+            self._keep(group)
+
+    def new_member_id(self) -> str:
+        return self._new_id()
+
+    def tick(self, now_ms: int) -> None:
+        for group in self.all():
+            group.tick(now_ms)
+            self._keep(group)
+
+    def _keep(self, group: ConsumerGroup) -> None:
+        if group.members:
+            self._groups[group.group_id] = group
+        else:
+            self._groups.pop(group.group_id, None)
+
+
+def matching_topics(regex: str, counts: Mapping[str, int]) -> frozenset[str]:
+    """Topics whose whole name matches, by RE2 as in Kafka: no expression takes more than linear time.
+
+    Raises a Refusal for one that is none.
+    """
+    import pyarrow as pa  # noqa: PLC0415 - only those who subscribe by expressions load it
+    import pyarrow.compute as pc  # noqa: PLC0415
+
+    names = [name for name in counts if not name.startswith("__")]
+    try:
+        matched = pc.match_substring_regex(pa.array(names, pa.string()), f"^(?:{regex})$")
+    except pa.ArrowInvalid as error:
+        raise Refusal(ErrorCode.INVALID_REGULAR_EXPRESSION, f"{regex!r}: {error}") from None
+    return frozenset(name for name, fits in zip(names, matched.to_pylist(), strict=True) if fits)
