@@ -64,6 +64,60 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/groups": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List Groups */
+        get: operations["list_groups"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/groups/{group}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Show Group */
+        get: operations["show_group"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/groups/{group}/reset": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Reset Group
+         * @description Old and new offsets; with `dry_run` nothing is changed. 409 while the group has members.
+         */
+        post: operations["reset_group"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/jobs": {
         parameters: {
             query?: never;
@@ -446,6 +500,33 @@ export interface paths {
         delete: operations["delete_topic"];
         options?: never;
         head?: never;
+        /** Alter Topic */
+        patch: operations["alter_topic"];
+        trace?: never;
+    };
+    "/api/topics/{topic}/messages": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Browse Messages
+         * @description A page of messages: forward from earliest, offset:N or timestamp:ISO8601, backward from latest.
+         *
+         *     Answers within a time budget with what was found by then; `cursor` (the page's `next`) continues.
+         */
+        get: operations["browse_messages"];
+        put?: never;
+        /**
+         * Produce Message
+         * @description Answers when the message is on disk.
+         */
+        post: operations["produce_message"];
+        delete?: never;
+        options?: never;
+        head?: never;
         patch?: never;
         trace?: never;
     };
@@ -588,6 +669,21 @@ export interface components {
             name: string;
             /** Type */
             type: string;
+        };
+        /**
+         * Content
+         * @description A key, a value or a header: a JSON value, a text, base64 of bytes that are neither, or nothing.
+         */
+        Content: {
+            /**
+             * Encoding
+             * @enum {string}
+             */
+            encoding: "json" | "text" | "base64" | "null";
+            /** Size */
+            size: number;
+            /** Value */
+            value: unknown;
         };
         /** DeletedView */
         DeletedView: {
@@ -764,6 +860,62 @@ export interface components {
             /** Expected Revision */
             expected_revision: number;
         };
+        /**
+         * GroupEntry
+         * @description `lag` is over all partitions with a committed offset.
+         */
+        GroupEntry: {
+            /** Lag */
+            lag: number;
+            /** Members */
+            members: number;
+            /** Name */
+            name: string;
+            /** State */
+            state: string;
+            /** Topics */
+            topics: string[];
+        };
+        /** GroupList */
+        GroupList: {
+            /** Groups */
+            groups: components["schemas"]["GroupEntry"][];
+        };
+        /**
+         * GroupOffset
+         * @description `committed` is null where the group committed nothing; then it has no lag.
+         */
+        GroupOffset: {
+            /** Committed */
+            committed: number | null;
+            /** End Offset */
+            end_offset: number;
+            /** Lag */
+            lag: number | null;
+            /** Partition */
+            partition: number;
+            /** Start Offset */
+            start_offset: number;
+            /** Topic */
+            topic: string;
+        };
+        /** GroupView */
+        GroupView: {
+            /** Members */
+            members: components["schemas"]["MemberView"][];
+            /** Name */
+            name: string;
+            /** Offsets */
+            offsets: components["schemas"]["GroupOffset"][];
+            /** State */
+            state: string;
+        };
+        /** HeaderView */
+        HeaderView: {
+            content: components["schemas"]["Content"];
+            /** Name */
+            name: string;
+        };
         /** HealthView */
         HealthView: {
             /**
@@ -863,6 +1015,88 @@ export interface components {
             state: "starting" | "running" | "stopping" | "stopped" | "failed";
             /** Version */
             version: number | null;
+        };
+        /** MemberPartition */
+        MemberPartition: {
+            /** Partition */
+            partition: number;
+            /** Topic */
+            topic: string;
+        };
+        /** MemberView */
+        MemberView: {
+            /** Client Id */
+            client_id: string;
+            /** Host */
+            host: string;
+            /** Id */
+            id: string;
+            /** Partitions */
+            partitions: components["schemas"]["MemberPartition"][];
+        };
+        /**
+         * MessageBody
+         * @description `value` and `key` are texts, or any JSON value with encoding json, or base64; null is no value.
+         */
+        MessageBody: {
+            /** Headers */
+            headers?: {
+                [key: string]: string;
+            };
+            /** Key */
+            key?: unknown;
+            /**
+             * Key Encoding
+             * @default text
+             * @enum {string}
+             */
+            key_encoding: "text" | "json" | "base64";
+            /** Partition */
+            partition?: number | null;
+            /** Value */
+            value?: unknown;
+            /**
+             * Value Encoding
+             * @default text
+             * @enum {string}
+             */
+            value_encoding: "text" | "json" | "base64";
+        };
+        /**
+         * MessagePage
+         * @description `next` continues where this page ended, also where the time was up: then `is_complete` is false.
+         */
+        MessagePage: {
+            /** Is Complete */
+            is_complete: boolean;
+            /** Messages */
+            messages: components["schemas"]["MessageView"][];
+            /** Next */
+            next: string | null;
+            /** Scanned */
+            scanned: number;
+            /** Took Ms */
+            took_ms: number;
+        };
+        /**
+         * MessageView
+         * @description `error` says why a message could not be shown in the wanted format.
+         */
+        MessageView: {
+            /** Error */
+            error: string | null;
+            /** Headers */
+            headers: components["schemas"]["HeaderView"][];
+            key: components["schemas"]["Content"];
+            /** Offset */
+            offset: number;
+            /** Partition */
+            partition: number;
+            /** Size */
+            size: number;
+            /** Timestamp */
+            timestamp: string | null;
+            value: components["schemas"]["Content"];
         };
         /**
          * MetricsTick
@@ -1125,6 +1359,15 @@ export interface components {
             /** Setting */
             setting: string | null;
         };
+        /** ProducedView */
+        ProducedView: {
+            /** Offset */
+            offset: number;
+            /** Partition */
+            partition: number;
+            /** Topic */
+            topic: string;
+        };
         /**
          * QueryView
          * @description One streaming query. `lag` is by topic partition.
@@ -1149,6 +1392,44 @@ export interface components {
         ReadyView: {
             /** Ready */
             ready: boolean;
+        };
+        /**
+         * ResetBody
+         * @description `to`: earliest, latest, offset:N or timestamp:ISO8601.
+         */
+        ResetBody: {
+            /**
+             * Dry Run
+             * @default true
+             */
+            dry_run: boolean;
+            /** To */
+            to: string;
+            /** Topic */
+            topic: string;
+        };
+        /** ResetOffset */
+        ResetOffset: {
+            /** New */
+            new: number;
+            /** Old */
+            old: number | null;
+            /** Partition */
+            partition: number;
+        };
+        /**
+         * ResetView
+         * @description With `dry_run` nothing was changed.
+         */
+        ResetView: {
+            /** Dry Run */
+            dry_run: boolean;
+            /** Group */
+            group: string;
+            /** Offsets */
+            offsets: components["schemas"]["ResetOffset"][];
+            /** Topic */
+            topic: string;
         };
         /** RowsView */
         RowsView: {
@@ -1239,6 +1520,18 @@ export interface components {
              * @default 1
              */
             partitions: number;
+        };
+        /**
+         * TopicConfigBody
+         * @description Settings to change; null puts one back to its default. Partitions can only become more.
+         */
+        TopicConfigBody: {
+            /** Config */
+            config?: {
+                [key: string]: string | null;
+            };
+            /** Partitions */
+            partitions?: number | null;
         };
         /**
          * TopicEntry
@@ -1416,6 +1709,101 @@ export interface operations {
                 };
                 content: {
                     "text/event-stream": components["schemas"]["JobEvent"] | components["schemas"]["MetricsTick"];
+                };
+            };
+            /** @description What went wrong, where, and what is valid. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDetails"];
+                };
+            };
+        };
+    };
+    list_groups: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GroupList"];
+                };
+            };
+            /** @description What went wrong, where, and what is valid. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDetails"];
+                };
+            };
+        };
+    };
+    show_group: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                group: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GroupView"];
+                };
+            };
+            /** @description What went wrong, where, and what is valid. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDetails"];
+                };
+            };
+        };
+    };
+    reset_group: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                group: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ResetBody"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ResetView"];
                 };
             };
             /** @description What went wrong, where, and what is valid. */
@@ -2249,6 +2637,114 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["DeletedView"];
+                };
+            };
+            /** @description What went wrong, where, and what is valid. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDetails"];
+                };
+            };
+        };
+    };
+    alter_topic: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                topic: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TopicConfigBody"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TopicView"];
+                };
+            };
+            /** @description What went wrong, where, and what is valid. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDetails"];
+                };
+            };
+        };
+    };
+    browse_messages: {
+        parameters: {
+            query?: {
+                cursor?: string | null;
+                filter?: string | null;
+                format?: "auto" | "json" | "text" | "base64";
+                from?: string;
+                limit?: number;
+                partition?: number | null;
+            };
+            header?: never;
+            path: {
+                topic: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MessagePage"];
+                };
+            };
+            /** @description What went wrong, where, and what is valid. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDetails"];
+                };
+            };
+        };
+    };
+    produce_message: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                topic: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["MessageBody"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProducedView"];
                 };
             };
             /** @description What went wrong, where, and what is valid. */
