@@ -56,6 +56,10 @@ class EventStreams:
             self._open.add(subscription)
         return EventStream(self, subscription, pipeline)
 
+    @property
+    def count(self) -> int:
+        return len(self._open)
+
     def close(self) -> None:
         """Ends every stream within POLL_S."""
         self.is_closed = True

@@ -7,12 +7,23 @@ from dataclasses import asdict
 
 from fastapi import APIRouter, Query
 
-from headrace.server.bodies import BatchBody, StartBody
-from headrace.server.models import BatchView, EventList, JobEvent, JobList, JobView, RowsView
+from headrace.server.bodies import BatchBody, SampleBody, StartBody, TestRunBody
+from headrace.server.models import (
+    BatchView,
+    EventList,
+    JobEvent,
+    JobList,
+    JobView,
+    RowsView,
+    SampleView,
+    TestRunView,
+)
 from headrace.server.notations import read_pipeline
 from headrace.server.service import Service
 
 EVENTS_MAX = 1_000
+# Of a pipeline in text notation, which needs some name.
+TEST_RUN = "test-run"
 
 
 def jobs_router(service: Service) -> APIRouter:
@@ -46,6 +57,16 @@ def jobs_router(service: Service) -> APIRouter:
     def preview_node(name: str, node: str, limit: int = Query(100, ge=1, le=rows_max)) -> RowsView:
         """The newest rows of a preview node, the newest last."""
         return RowsView(rows=[json.loads(row) for row in service.preview(name, node, limit)])
+
+    @router.post("/jobs/{name}/sample")
+    def sample_edge(name: str, body: SampleBody) -> SampleView:
+        """The newest rows on any edge: the part of the graph above it runs once over the newest records."""
+        return service.sample(name, body)
+
+    @router.post("/test-run")
+    def test_run(body: TestRunBody) -> TestRunView:
+        """Rows that leave each node, for rows given here or the newest of the sources. Writes nothing."""
+        return service.test_run(read_pipeline(body, service.catalogue, body.name or TEST_RUN), body)
 
     @router.post("/batch")
     def run_batch(body: BatchBody) -> BatchView:

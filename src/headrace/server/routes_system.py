@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from fastapi import APIRouter, Header, Response
+from fastapi import APIRouter, Header, Request, Response
+from fastapi.responses import HTMLResponse
+from prometheus_client import CONTENT_TYPE_LATEST
 
+from headrace.server.docs import docs_page
 from headrace.server.events import EventStreamResponse
 from headrace.server.models import JobEvent, MetricsTick, OperatorList, OperatorView
 from headrace.server.models.base import Model
+from headrace.server.prometheus import PrometheusText
 from headrace.server.service import Service
 from headrace.server.views import operator_view
 
@@ -23,6 +27,7 @@ class ReadyView(Model):
 
 def system_router(service: Service) -> APIRouter:
     router = APIRouter(tags=["system"])
+    prometheus = PrometheusText(service)
 
     @router.get("/health")
     async def health() -> HealthView:
@@ -34,6 +39,15 @@ def system_router(service: Service) -> APIRouter:
         """200 when Spark is up and wanted pipelines were started, 503 before."""
         response.status_code = 200 if service.is_ready else 503
         return ReadyView(ready=service.is_ready)
+
+    @router.get("/metrics", include_in_schema=False)
+    def metrics() -> Response:
+        """Prometheus' text format."""
+        return Response(prometheus.text(), media_type=CONTENT_TYPE_LATEST)
+
+    @router.get("/docs", include_in_schema=False)
+    async def docs(request: Request) -> HTMLResponse:
+        return HTMLResponse(docs_page(request.app.openapi()))
 
     @router.get("/api/operators")
     def list_operators() -> OperatorList:

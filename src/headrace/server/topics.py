@@ -39,10 +39,10 @@ class Topics:
         self._log_directory = log_directory
         self.admin = AdminClient({"bootstrap.servers": bootstrap, "client.id": "headrace-server", "log_level": 0})
 
-    def names(self) -> dict[str, list[int]]:
+    def names(self, timeout_s: float = REQUEST_TIMEOUT_S) -> dict[str, list[int]]:
         """Topic → partitions."""
         try:
-            found = self.admin.list_topics(timeout=REQUEST_TIMEOUT_S).topics
+            found = self.admin.list_topics(timeout=timeout_s).topics
         except KafkaException as error:
             raise own_words(error, "the broker's topics cannot be listed") from error
         return {name: sorted(topic.partitions) for name, topic in sorted(found.items())}
@@ -54,20 +54,27 @@ class Topics:
         return names[topic]
 
     def overview(self) -> TopicList:
-        names = self.names()
-        bounds = self.bounds((name, partition) for name, partitions in names.items() for partition in partitions)
         return TopicList(
             topics=[
                 TopicEntry(
                     name=name,
-                    partitions=len(partitions),
-                    messages=sum(end - start for start, end in (bounds[name, p] for p in partitions)),
-                    bytes=_total(self._size(name, partition)[0] for partition in partitions),
+                    partitions=len(views),
+                    messages=sum(view.end_offset - view.start_offset for view in views),
+                    bytes=_total(view.bytes for view in views),
                     is_internal=name.startswith(INTERNAL_PREFIX),
                 )
-                for name, partitions in names.items()
+                for name, views in self.partition_views(REQUEST_TIMEOUT_S).items()
             ]
         )
+
+    def partition_views(self, timeout_s: float) -> dict[str, list[PartitionView]]:
+        """Of all topics. Raises ExternalFailure when no broker answers in time."""
+        names = self.names(timeout_s)
+        bounds = self.bounds((name, partition) for name, partitions in names.items() for partition in partitions)
+        return {
+            name: [self._partition(name, partition, bounds[name, partition]) for partition in partitions]
+            for name, partitions in names.items()
+        }
 
     def describe(self, topic: str) -> TopicView:
         partitions = self.partitions(topic)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
@@ -29,11 +31,20 @@ from headrace.server.models.documents import (
     Position,
     SchemaView,
 )
-from headrace.server.models.jobs import JobError, JobFigures, JobView, QueryView
+from headrace.server.models.jobs import (
+    JobError,
+    JobFigures,
+    JobView,
+    NodeRows,
+    QueryView,
+    SampleView,
+    TestRunView,
+)
 from headrace.server.models.operators import OperatorView
 from headrace.server.models.pipelines import ChangeView, DraftView, TemplateView, VersionInfoView
 from headrace.server.models.problems import ProblemView
 from headrace.spark import JobStatus
+from headrace.spark.sample import Sample
 from headrace.templates import Template
 
 
@@ -116,6 +127,23 @@ def job_view(status: JobStatus, version: int | None, figures: JobFigures) -> Job
         restarts=status.restarts,
         queries=[_query_view(query) for query in status.queries],
     )
+
+
+def sample_view(sample: Sample, began_s: float) -> SampleView:
+    return SampleView(
+        columns=schema_view(sample.schema).columns, rows=sample.rows, ranges=sample.ranges, took_ms=_since_ms(began_s)
+    )
+
+
+def test_run_view(samples: Mapping[str, Sample], began_s: float) -> TestRunView:
+    nodes = {
+        node: NodeRows(columns=schema_view(sample.schema).columns, rows=sample.rows) for node, sample in samples.items()
+    }
+    return TestRunView(nodes=nodes, took_ms=_since_ms(began_s))
+
+
+def _since_ms(began_s: float) -> int:
+    return round((time.monotonic() - began_s) * 1000)
 
 
 def _query_view(query: Any) -> QueryView:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -13,15 +13,17 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from headrace.errors import Conflict, InvalidInput, NotFound, did_you_mean
-from headrace.graph.document import Document
+from headrace.graph.document import Config, Document
 from headrace.graph.names import require_name
 from headrace.graph.validation import Validated, validate
 from headrace.operators import Catalogue
+from headrace.spark.chain_driver import bounded_orders, make_driver
 from headrace.spark.commit import CommitLog
 from headrace.spark.compile import Compilation, Range
 from headrace.spark.events import EventBus
 from headrace.spark.files import preview_path
 from headrace.spark.job import Job
+from headrace.spark.orders import ChainRecord
 from headrace.spark.plan import QueryPlan, plan_queries
 from headrace.spark.progress import Counts, QueryProgress
 from headrace.spark.query import (
@@ -33,6 +35,7 @@ from headrace.spark.query import (
     topic_of,
     with_partition_counts,
 )
+from headrace.spark.sample import Made, Sampling
 from headrace.spark.session import SparkSettings, start_session
 from headrace.spark.sink import Committer, write_once
 from headrace.spark.specs import SinkSpec
@@ -191,9 +194,21 @@ class Engine:
                 spec = SinkSpec(
                     f"{document.name}.{plan.name}.{run}", self.settings.bootstrap, str(staging), None, outputs
                 )
-                write_once(spec, compiled.frame)
+                with bounded_orders(compilation, plan):
+                    write_once(spec, compiled.frame)
         counts = Counts.of((o._name or "", o.get) for o in compilation.observations)
         return BatchResult(counts.nodes, counts.bad, time.monotonic() - began_s)
+
+    def sampling(
+        self, made: Mapping[str, Made] | None = None, inputs: Mapping[str, Sequence[Config]] | None = None
+    ) -> Sampling:
+        """Looks at rows without a job: `made` is what running generators made, `inputs` are rows instead of sources."""
+        return Sampling(
+            self.catalogue,
+            lambda validated, ranges: self._compilation(validated, ranges, bounded=True),
+            made or {},
+            inputs or {},
+        )
 
     @property
     def _jobs_directory(self) -> Path:
@@ -255,12 +270,17 @@ class Engine:
         try:
             last = open_query(home, log, location, _start_of(validated, plan.source.id), reset=reset)
             ranges = {} if last.start is None else {plan.source.id: Range(last.start)}
-            compiled = replace(compilation, ranges=ranges).query(plan)
+            chain_record = ChainRecord.from_json(last.chain)
+            compilation = replace(compilation, ranges=ranges, lane_count=chain_record.lane_count)
+            compiled = compilation.query(plan)
+            chain = make_driver(compilation, plan, home.directory / "serial")
+            if chain is not None:
+                chain.sweep(chain_record)
             outputs = with_partition_counts(client, compiled.outputs, _partitions_wanted(validated))
             spec = home.sink_spec(self.settings.bootstrap, outputs)
             align(home, spec, last)
             progress = QueryProgress(plan, location.topic if location else None, end=dict(last.start or {}))
-            return RunningQuery(home, compiled, Committer(spec, log), progress, until_end=until_end)
+            return RunningQuery(home, compiled, Committer(spec, log, chain), progress, until_end=until_end)
         except BaseException:
             log.close()
             raise

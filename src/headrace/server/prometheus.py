@@ -1,0 +1,119 @@
+"""Figures for Prometheus, taken when it asks: of jobs, nodes and edges, of topics and partitions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Final, get_args
+
+from prometheus_client import CollectorRegistry, generate_latest
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, InfoMetricFamily, Metric
+from prometheus_client.registry import Collector
+
+from headrace import __version__
+from headrace.errors import HeadraceError
+from headrace.server.models.jobs import JobFigures, JobState
+from headrace.server.models.topics import PartitionView
+from headrace.server.service import Service
+
+# A scrape waits only so long for a broker that may be away.
+BROKER_WAIT_S: Final = 2.0
+_JOB: Final = ("pipeline",)
+_NODE: Final = ("pipeline", "node")
+_EDGE: Final = ("pipeline", "source", "source_port", "target", "target_port")
+_PARTITION: Final = ("topic", "partition")
+
+
+class PrometheusText:
+    """A registry of its own: what libraries register elsewhere does not get in."""
+
+    def __init__(self, service: Service) -> None:
+        self._registry = CollectorRegistry()
+        self._registry.register(_Collector(service))
+
+    def text(self) -> bytes:
+        return generate_latest(self._registry)
+
+
+class _Collector(Collector):
+    def __init__(self, service: Service) -> None:
+        self._service = service
+
+    def describe(self) -> Iterable[Metric]:
+        """Nothing beforehand: registering must not ask the broker."""
+        return ()
+
+    def collect(self) -> Iterator[Metric]:
+        yield InfoMetricFamily("headrace_build", "Version of Headrace.", value={"version": __version__})
+        yield _gauge("headrace_ready", "Whether Spark is up and wanted pipelines were started.", self._service.is_ready)
+        yield _gauge("headrace_event_streams", "Event streams that are open now.", self._service.streams.count)
+        yield from _job_metrics(self._service)
+        yield from self._topic_metrics()
+
+    def _topic_metrics(self) -> Iterator[Metric]:
+        try:
+            topics = self._service.topics.partition_views(BROKER_WAIT_S)
+        except HeadraceError:
+            yield _gauge("headrace_broker_up", "Whether the broker answered this scrape.", 0)
+            return
+        yield _gauge("headrace_broker_up", "Whether the broker answered this scrape.", 1)
+        yield from _partition_metrics(topics)
+
+
+def _gauge(name: str, help_text: str, value: float) -> GaugeMetricFamily:
+    return GaugeMetricFamily(name, help_text, value=float(value))
+
+
+def _job_metrics(service: Service) -> Iterator[Metric]:
+    figures = service.sampler.sample().jobs
+    state = GaugeMetricFamily("headrace_job_state", "1 for the state that a job is in.", labels=[*_JOB, "state"])
+    batches = CounterMetricFamily("headrace_job_batches", "Micro-batches that were committed.", labels=_JOB)
+    seconds = GaugeMetricFamily("headrace_job_batch_duration_seconds", "How long the last one took.", labels=_JOB)
+    restarts = CounterMetricFamily("headrace_job_restarts", "Restarts after failures.", labels=_JOB)
+    for name, job in figures.items():
+        for known in get_args(JobState):
+            state.add_metric([name, known], float(job.state == known))
+        batches.add_metric([name], job.batches.count)
+        seconds.add_metric([name], job.batches.last_ms / 1000)
+    for status in service.jobs():
+        restarts.add_metric([status.pipeline], status.restarts)
+    yield from (state, batches, seconds, restarts, *_node_metrics(figures), *_edge_metrics(figures))
+
+
+def _node_metrics(figures: dict[str, JobFigures]) -> Iterator[Metric]:
+    for field, help_text in (
+        ("rows_in", "Rows that came into a node."),
+        ("rows_out", "Rows that left a node."),
+        ("rows_bad", "Records that a source could not decode."),
+        ("rows_late", "Rows that came too late for their window."),
+    ):
+        metric = CounterMetricFamily(f"headrace_node_{field}", help_text, labels=_NODE)
+        for name, job in figures.items():
+            for node, values in job.nodes.items():
+                metric.add_metric([name, node], getattr(values, field))
+        yield metric
+
+
+def _edge_metrics(figures: dict[str, JobFigures]) -> Iterator[Metric]:
+    rows = CounterMetricFamily("headrace_edge_rows", "Rows that passed along an edge.", labels=_EDGE)
+    lag = GaugeMetricFamily("headrace_edge_lag_records", "Records not yet read where an edge begins.", labels=_EDGE)
+    for name, job in figures.items():
+        for edge in job.edges:
+            labels = [name, edge.source, edge.source_port, edge.target, edge.target_port]
+            rows.add_metric(labels, edge.rows)
+            if edge.lag is not None:
+                lag.add_metric(labels, edge.lag)
+    yield from (rows, lag)
+
+
+def _partition_metrics(topics: dict[str, list[PartitionView]]) -> Iterator[Metric]:
+    start = GaugeMetricFamily("headrace_partition_start_offset", "First offset that is kept.", labels=_PARTITION)
+    end = GaugeMetricFamily("headrace_partition_end_offset", "Offset after the last record.", labels=_PARTITION)
+    size = GaugeMetricFamily("headrace_partition_size_bytes", "Bytes on this machine's disk.", labels=_PARTITION)
+    for topic, partitions in topics.items():
+        for view in partitions:
+            labels = [topic, str(view.id)]
+            start.add_metric(labels, view.start_offset)
+            end.add_metric(labels, view.end_offset)
+            if view.bytes is not None:
+                size.add_metric(labels, view.bytes)
+    yield from (start, end, size)

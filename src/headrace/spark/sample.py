@@ -1,0 +1,199 @@
+"""Rows at any place of a pipeline, made as a small batch: the part of the graph above it over the newest records.
+
+Nothing is written and no offset moves: a running job is not disturbed.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Final
+
+from headrace.errors import InvalidInput, NotFound, did_you_mean
+from headrace.graph.document import Config, Document, Edge, Node
+from headrace.graph.schema import Schema
+from headrace.graph.validation import Validated, validate
+from headrace.operators import Catalogue
+from headrace.operators.projection import project
+from headrace.spark.compile import Compilation, Range, blaming
+from headrace.spark.specs import ASIDE_COLUMNS
+from headrace.spark.topics import open_topic
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+# Records read of each source, first as many as rows are wanted; more where filters left too few.
+RECORDS_MAX: Final = 20_000
+ROUNDS: Final = (1, 40)
+ROWS_COLLECTED_MAX: Final = 20_000
+TEST_NODES_MAX: Final = 40
+
+_SINK: Final = "sample__"
+_FILTER: Final = "sample__filter"
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """What a generator has made by now: rows, and since when."""
+
+    rows: int
+    started_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """`ranges`: topic → partition → first offset read, and the one after the last."""
+
+    schema: Schema
+    rows: list[dict[str, Any]]
+    ranges: dict[str, dict[str, tuple[int, int]]]
+
+
+@dataclass(frozen=True, slots=True)
+class Sampling:
+    """`compilation` makes the context of a batch over ranges of topics."""
+
+    catalogue: Catalogue
+    compilation: Callable[[Validated, dict[str, Range]], Compilation]
+    made: Mapping[str, Made] = field(default_factory=dict)
+    inputs: Mapping[str, Sequence[Config]] = field(default_factory=dict)
+
+    def edge(self, document: Document, node: str, port: str, limit: int, condition: str | None = None) -> Sample:
+        """The newest rows that leave a port, the newest last. Raises NotFound, InvalidGraph, InvalidInput."""
+        validated = validate(above(document, node, port, condition), self.catalogue)
+        sample = Sample(Schema(), [], {})
+        for factor in ROUNDS:
+            sample = self._round(validated, min(limit * factor, RECORDS_MAX))
+            if len(sample.rows) >= limit:
+                break
+        return replace(sample, rows=sample.rows[-limit:])
+
+    def nodes(self, document: Document, limit: int) -> dict[str, Sample]:
+        """Rows that leave each node, at most `limit`, for that many of each source. Raises InvalidGraph."""
+        validated = validate(document, self.catalogue)
+        if len(validated.order) > TEST_NODES_MAX:
+            raise InvalidInput(f"{len(validated.order)} nodes; a test run takes at most {TEST_NODES_MAX}")
+        sources = [node.id for node in document.nodes if not document.inputs_of(node.id)]
+        for node_id in self.inputs:
+            if node_id not in sources:
+                raise InvalidInput(f"rows are given for {node_id!r}, which is no source", valid=sources)
+        compilation = self._ranged(validated, limit)
+        frames = self._frames(compilation)
+        return {
+            node: Sample(validated.schemas[node], _rows(frames[node], limit), _ranges(compilation))
+            for node in validated.order
+        }
+
+    def _round(self, validated: Validated, records: int) -> Sample:
+        compilation = self._ranged(validated, records)
+        frame = self._frames(compilation)[_SINK]
+        return Sample(validated.schemas[_SINK], _rows(frame, ROWS_COLLECTED_MAX), _ranges(compilation))
+
+    def _ranged(self, validated: Validated, records: int) -> Compilation:
+        """With the newest records of every topic as its ranges."""
+        empty = self.compilation(validated, {})
+        nodes = [node for node in validated.document.nodes if node.operator == "topic" and node.id not in self.inputs]
+        ranges = {node.id: _newest(empty, str(node.config["topic"]), records) for node in nodes}
+        document = validated.document.with_nodes(
+            [_bounded(node, records) if node.operator == "generator" else node for node in validated.document.nodes]
+        )
+        return self.compilation(validate(document, self.catalogue), ranges)
+
+    def _frames(self, compilation: Compilation) -> dict[str, DataFrame]:
+        frames: dict[str, DataFrame] = {}
+        validated = compilation.validated
+        for node_id in validated.order:
+            node = validated.document.node(node_id)
+            inputs = {edge.target_port: frames[edge.source] for edge in validated.document.inputs_of(node_id)}
+            with blaming(node):
+                frames[node_id] = self._frame(compilation, node, inputs)
+        return frames
+
+    def _frame(self, compilation: Compilation, node: Node, inputs: Mapping[str, DataFrame]) -> DataFrame:
+        config = compilation.validated.configs[node.id]
+        if node.id in self.inputs:
+            return _given(compilation, compilation.validated.schemas[node.id], self.inputs[node.id])
+        if node.operator == "generator" and node.id in self.made:
+            return project(_made(compilation, self.made[node.id], config), config.columns)
+        operator = self.catalogue.get(node.operator)
+        return _good(operator.compile(config, inputs, replace(compilation, node=node)))
+
+
+def above(document: Document, node: str, port: str, condition: str | None) -> Document:
+    """The node and all before it, with a sink at the port, behind a filter where there is a condition."""
+    ids = [known.id for known in document.nodes]
+    if node not in ids:
+        raise NotFound(f"no node {node!r} in pipeline {document.name!r}", valid=ids, hint=did_you_mean(node, ids))
+    wanted, waiting = set[str](), [node]
+    while waiting:
+        current = waiting.pop()
+        if current not in wanted:
+            wanted.add(current)
+            waiting += [edge.source for edge in document.inputs_of(current)]
+    nodes = [known for known in document.nodes if known.id in wanted]
+    edges = [edge for edge in document.edges if {edge.source, edge.target} <= wanted]
+    last, last_port = node, port
+    if condition:
+        nodes.append(Node(_FILTER, "filter", {"condition": condition}))
+        edges.append(Edge(node, _FILTER, port))
+        last, last_port = _FILTER, "out"
+    nodes.append(Node(_SINK, "preview"))
+    edges.append(Edge(last, _SINK, last_port))
+    return Document(document.name, tuple(nodes), tuple(edges))
+
+
+def _newest(compilation: Compilation, topic: str, records: int) -> Range:
+    """The same share of every partition."""
+    with closing(open_topic(compilation.location(topic))) as opened:
+        bounds = opened.bounds()
+    share = -(-records // max(1, len(bounds)))
+    starts = {str(partition): max(first, end - share) for partition, (first, end) in bounds.items()}
+    return Range(starts, {str(partition): end for partition, (_, end) in bounds.items()})
+
+
+def _bounded(node: Node, records: int) -> Node:
+    rows = node.config.get("rows")
+    wanted = min(rows, records) if isinstance(rows, int) else records
+    return replace(node, config={**node.config, "rows": wanted})
+
+
+def _made(compilation: Compilation, made: Made, config: Any) -> DataFrame:
+    """The rows that a running generator made last, with the times at which it made them."""
+    first = max(0, made.rows - config.rows)
+    moment = f"timestamp_millis({made.started_ms} + CAST(id * 1000 DIV {config.rows_per_second} AS BIGINT))"
+    return compilation.spark.range(first, made.rows).selectExpr("id AS value", f"{moment} AS timestamp")
+
+
+def _given(compilation: Compilation, schema: Schema, rows: Sequence[Config]) -> DataFrame:
+    from pyspark.sql import functions  # noqa: PLC0415  (pyspark costs half a second: only where used)
+
+    texts = compilation.spark.createDataFrame([(json.dumps(dict(row)),) for row in rows], "row STRING")
+    parsed = texts.select(functions.from_json("row", str(schema)).alias("row"))
+    return parsed.select("row.*")
+
+
+def _good(frame: DataFrame) -> DataFrame:
+    """Without what travels beside the rows: bad ones, and counts of skipped ones."""
+    from pyspark.sql import functions  # noqa: PLC0415
+
+    for name in ASIDE_COLUMNS:
+        if name in frame.columns:
+            frame = frame.where(functions.col(name).isNull()).drop(name)
+    return frame
+
+
+def _rows(frame: DataFrame, limit: int) -> list[dict[str, Any]]:
+    from pyspark.sql import functions  # noqa: PLC0415
+
+    as_json = functions.to_json(functions.struct("*"), {"ignoreNullFields": "false"})
+    return [json.loads(row[0]) for row in frame.limit(limit).select(as_json).collect()]
+
+
+def _ranges(compilation: Compilation) -> dict[str, dict[str, tuple[int, int]]]:
+    configs = compilation.validated.configs
+    return {
+        configs[node].topic: {p: (start, (found.end or {})[p]) for p, start in found.start.items()}
+        for node, found in compilation.ranges.items()
+    }

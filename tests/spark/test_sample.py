@@ -1,0 +1,63 @@
+"""Rows at any place of a pipeline, without a job."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from headrace.errors import InvalidGraph, InvalidInput, NotFound
+from headrace.spark.sample import Made
+
+if TYPE_CHECKING:
+    from tests.spark.conftest import Stack
+
+pytestmark = pytest.mark.spark
+
+
+def test_newest_rows_of_every_edge_come_from_the_log_and_are_told_with_their_offsets(stack: Stack) -> None:
+    topic = stack.topic("sampled", [{"k": n, "v": n} for n in range(300)], partitions=3)
+    steps = 'filter "v % 2 = 0" ! select "v" "v * 10 AS tenfold"'
+    document = stack.pipeline(f'topic {topic} schema="k INT, v INT" ! {steps} ! to-topic {topic}-out')
+    sampling = stack.engine.sampling()
+    source = sampling.edge(document, "topic_1", "out", limit=30)
+    assert source.schema.names == ("k", "v")
+    assert len(source.rows) == 30
+    assert set(source.ranges[topic]) == {"0", "1", "2"}
+    assert all(end - start == 10 for start, end in source.ranges[topic].values())
+    halved = sampling.edge(document, "select_1", "out", limit=100)
+    assert len(halved.rows) == 100
+    assert all(row["v"] % 2 == 0 and row["tenfold"] == 10 * row["v"] for row in halved.rows)
+    wanted = sampling.edge(document, "select_1", "out", limit=10, condition="tenfold = 1000")
+    assert wanted.rows == [{"v": 100, "tenfold": 1000}]
+    with pytest.raises(NotFound, match="selekt"):
+        sampling.edge(document, "selekt", "out", limit=1)
+    with pytest.raises(InvalidGraph, match="tenfld"):
+        sampling.edge(document, "select_1", "out", limit=1, condition="tenfld = 1")
+
+
+def test_bad_records_are_left_out_of_a_sample(stack: Stack) -> None:
+    topic = stack.topic("sampled-bad", [{"v": 1}, b"{no json", {"v": None}], partitions=1)
+    document = stack.pipeline(f'topic {topic} schema="v INT" ! preview')
+    assert stack.engine.sampling().edge(document, "topic_1", "out", limit=10).rows == [{"v": 1}, {"v": None}]
+
+
+def test_a_running_generator_shows_what_it_made_last(stack: Stack) -> None:
+    document = stack.pipeline('generator 10 columns=["value", "timestamp AS at"] ! preview')
+    made = {"generator_1": Made(rows=1_000, started_ms=1_700_000_000_000)}
+    rows = stack.engine.sampling(made).edge(document, "generator_1", "out", limit=2).rows
+    assert [row["value"] for row in rows] == [998, 999]
+    assert rows[0]["at"].startswith("2023-11-14T22:14:59.8")
+
+
+def test_given_rows_are_shown_after_every_node_of_a_test_run(stack: Stack) -> None:
+    document = stack.pipeline(
+        'topic not-there schema="drone STRING, battery DOUBLE" ! filter "battery < 20" ! to-topic nowhere'
+    )
+    rows = [{"drone": "a", "battery": 10.0}, {"drone": "b", "battery": 50.0}, {"drone": "c"}]
+    found = stack.engine.sampling(inputs={"topic_1": rows}).nodes(document, limit=10)
+    assert [row["drone"] for row in found["topic_1"].rows] == ["a", "b", "c"]
+    assert found["filter_1"].rows == [{"drone": "a", "battery": 10.0}]
+    assert found["filter_1"].schema.names == ("drone", "battery")
+    with pytest.raises(InvalidInput, match="filter_1"):
+        stack.engine.sampling(inputs={"filter_1": rows}).nodes(document, limit=10)
