@@ -12,7 +12,9 @@ if TYPE_CHECKING:
     from headrace.log.codec import CODECS, Codec
     from headrace.log.encode import encode_batches
     from headrace.log.fetched import decode_fetched
+    from headrace.log.holds import Holds, place_hold, release_hold
     from headrace.log.partition import Partition
+    from headrace.log.pressure import Pressure
     from headrace.log.reader import PartitionReader
     from headrace.log.records import Records, decode_batch
     from headrace.log.refusal import ErrorCode, LogRefusal
@@ -29,11 +31,13 @@ __all__ = [
     "BatchHeader",
     "Codec",
     "ErrorCode",
+    "Holds",
     "LogRefusal",
     "LogStore",
     "OsStorage",
     "Partition",
     "PartitionReader",
+    "Pressure",
     "Records",
     "Slice",
     "Storage",
@@ -47,6 +51,8 @@ __all__ = [
     "encode_batches",
     "now_ms",
     "parse_batches",
+    "place_hold",
+    "release_hold",
     "with_producer",
 ]
 
@@ -57,7 +63,9 @@ _NAMES = {
     "codec": ("CODECS", "Codec"),
     "encode": ("encode_batches",),
     "fetched": ("decode_fetched",),
+    "holds": ("Holds", "place_hold", "release_hold"),
     "partition": ("Partition",),
+    "pressure": ("Pressure",),
     "reader": ("PartitionReader",),
     "records": ("Records", "decode_batch"),
     "refusal": ("ErrorCode", "LogRefusal"),

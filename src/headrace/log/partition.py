@@ -334,8 +334,11 @@ class Partition:
             self._remove_unwanted()
         return self._log_start_offset
 
-    def apply_retention(self) -> None:
-        """Remove segments that retention no longer wants, and forget idle producers. Raises LogRefusal."""
+    def apply_retention(self, needed_offset: int | None = None) -> None:
+        """Remove segments that retention no longer wants, and forget idle producers. Raises LogRefusal.
+
+        Nothing at or above `needed_offset` is removed.
+        """
         now_ms = self._clock()
         self._ledger.producers.forget_idle(now_ms)
         if not self._config.is_deleted or isinstance(self._failure, CorruptData):
@@ -345,7 +348,8 @@ class Partition:
             self._roll()
             self._save_checkpoint_if_due()
         expired = expired_count(segments.sealed, segments.size_bytes, self._config, now_ms)
-        removable = [s.end_offset for s in segments.sealed[:expired] if s.end_offset <= self._last_stable_offset]
+        limit = self._last_stable_offset if needed_offset is None else min(needed_offset, self._last_stable_offset)
+        removable = [s.end_offset for s in segments.sealed[:expired] if s.end_offset <= limit]
         self._log_start_offset = max([self._log_start_offset, *removable])
         self._remove_unwanted()
 

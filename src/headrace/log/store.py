@@ -14,6 +14,7 @@ from uuid import UUID, uuid4
 from headrace.errors import Conflict, HeadraceError, InvalidInput, NotFound, did_you_mean
 from headrace.log.directory import DirectoryLock, check_format
 from headrace.log.partition import Partition
+from headrace.log.pressure import Pressure
 from headrace.log.refusal import LogRefusal
 from headrace.log.segment import LOG_SUFFIX, segment_bases, segment_path
 from headrace.log.storage import OpenFile, OsStorage, Storage
@@ -54,6 +55,7 @@ class LogStore:
         self._lock = lock
         self._topics: dict[str, Topic] = {}
         self._names: dict[UUID, str] = {}
+        self.pressure = Pressure(storage, directory, clock)
 
     @classmethod
     def open(
@@ -172,10 +174,14 @@ class LogStore:
                 partition.finish_sync(ticket)
 
     def apply_retention(self) -> None:
-        """Remove what no topic wants any more. A partition whose disk fails says so in `failure`."""
+        """Remove what no topic wants any more and nobody holds. A partition whose disk fails says so in `failure`.
+
+        Raises OSError when it cannot be known what is held; then nothing is removed.
+        """
+        holds = self.pressure.holds()
         for partition in self._partitions():
             try:
-                partition.apply_retention()
+                partition.apply_retention(holds.lowest(partition.topic, partition.index))
             except LogRefusal:
                 continue
 

@@ -20,6 +20,7 @@ from headrace.wire.coordinators.consumer_group import ConsumerLimits
 from headrace.wire.coordinators.consumer_groups import ConsumerGroups
 from headrace.wire.coordinators.group import GroupLimits
 from headrace.wire.coordinators.groups import Groups, GroupsLimits
+from headrace.wire.gate import IngestGate
 from headrace.wire.housekeeping import Housekeeping
 from headrace.wire.listener import Listener
 from headrace.wire.listening import Listening
@@ -100,6 +101,7 @@ class Broker:
             store=self._store,
             committer=self._committer,
             waiters=waiters,
+            gate=IngestGate(self._store, self._offsets),
             groups=self._groups,
             consumer_groups=self._consumer_groups,
             offsets=self._offsets,

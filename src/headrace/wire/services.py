@@ -10,6 +10,7 @@ from headrace.wire.commit import Committer
 from headrace.wire.config import BrokerConfig
 from headrace.wire.coordinators.consumer_groups import ConsumerGroups
 from headrace.wire.coordinators.groups import Groups
+from headrace.wire.gate import IngestGate
 from headrace.wire.offset_service import OFFSETS_TOPIC, OffsetService
 from headrace.wire.security.access import Access
 from headrace.wire.security.registry import SecurityRegistry
@@ -28,6 +29,7 @@ class Services:
     store: LogStore
     committer: Committer
     waiters: FetchWaiters
+    gate: IngestGate
     groups: Groups
     consumer_groups: ConsumerGroups
     offsets: OffsetService

@@ -58,6 +58,11 @@ class CommittedOffsets:
     def keys_of_topic(self, topic: str) -> list[OffsetKey]:
         return [key for key, _ in self.items() if key.topic == topic]
 
+    def of_partition(self, topic: str, partition: int) -> list[int]:
+        """How far each group that committed there has come."""
+        found = (offsets.get((topic, partition)) for offsets in self._groups.values())
+        return [committed.offset for committed in found if committed is not None]
+
     def items(self) -> Iterator[tuple[OffsetKey, CommittedOffset]]:
         for group_id, offsets in self._groups.items():
             for (topic, partition), committed in offsets.items():

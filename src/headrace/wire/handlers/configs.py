@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from headrace.log import TopicConfig
+from headrace.log import Topic, TopicConfig
 from headrace.wire.codes import ErrorCode, Refusal
 from headrace.wire.handlers.creation import as_refusals
 from headrace.wire.handlers.topic_settings import (
@@ -79,11 +79,28 @@ def _entries(services: Services, call: Call, kind: int, name: str) -> list[Descr
         found = services.store.topics.get(name)
         if found is None:
             raise Refusal(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"no topic {name!r}")
-        return [_topic_entry(setting, value) for setting, value in sorted(found.config.to_names().items())]
+        settings = [_topic_entry(setting, value) for setting, value in sorted(found.config.to_names().items())]
+        return settings + [_figure(figure, value) for figure, value in _backlog(services, found).items()]
     if kind == _BROKER and name in ("", str(services.config.node_id)):
         call.require(Operation.DESCRIBE_CONFIGS, CLUSTER)
         return [_broker_entry(setting, value) for setting, value in sorted(_broker_settings(services).items())]
     raise _unknown_resource(services, kind, name)
+
+
+def _backlog(services: Services, topic: Topic) -> dict[str, int]:
+    """What became of the topic's limit, beside it: tools show it without knowing of it."""
+    if topic.config.headrace_backlog_policy == "unbounded":
+        return {}
+    pressure, counts = services.store.pressure, services.store.pressure.counts(topic.name)
+    return {
+        "headrace.backlog.now.records": max(pressure.backlog(partition) for partition in topic.partitions),
+        "headrace.backlog.blocked.requests": counts.blocked_requests,
+        "headrace.backlog.dropped.requests": counts.dropped_requests,
+    }
+
+
+def _figure(name: str, value: int) -> DescribedConfig:
+    return DescribedConfig(name, str(value), True, DEFAULT, config_type=type_of(name, str(value)))
 
 
 def _unknown_resource(services: Services, kind: int, name: str) -> Refusal:

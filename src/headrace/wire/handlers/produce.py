@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from headrace.log import Partition, parse_batches
@@ -34,7 +35,7 @@ async def produce(services: Services, call: Call, request: ProduceRequest) -> Pr
         if not call.allows(Operation.WRITE, transactional_id(request.transactional_id)):
             return _refused(request, ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED)
         services.wake_ticker()
-    outcomes = [_append(services, call, entry) for entry in request.partitions]
+    outcomes = await _append_all(services, call, request)
     size_bytes = sum(len(entry.records) for entry in request.partitions if entry.records is not None)
     throttle_time_ms = call.charge(services.throttle, PRODUCE, size_bytes)
     if any(outcome.partition is not None for outcome in outcomes):
@@ -47,13 +48,27 @@ async def produce(services: Services, call: Call, request: ProduceRequest) -> Pr
     return ProduceResponse(tuple(_settled(outcome) for outcome in outcomes), throttle_time_ms)
 
 
+async def _append_all(services: Services, call: Call, request: ProduceRequest) -> list[_Outcome]:
+    """Waits only in front of topics with a limited backlog."""
+    gated = services.gate.gated((_name(services, entry), entry.index) for entry in request.partitions)
+    if not gated:
+        return [_append(services, call, entry, {}) for entry in request.partitions]
+    async with services.gate.passage(gated, request.timeout_ms) as closed:
+        return [_append(services, call, entry, closed) for entry in request.partitions]
+
+
+def _name(services: Services, entry: ProducePartition) -> str:
+    """Empty when there is no such topic, which appending will say."""
+    return entry.topic if entry.topic_id is None else services.store.name_of(entry.topic_id) or ""
+
+
 def _refused(request: ProduceRequest, code: ErrorCode) -> ProduceResponse:
     return ProduceResponse(
         tuple(ProducedPartition(p.topic, p.index, code, topic_id=p.topic_id) for p in request.partitions)
     )
 
 
-def _append(services: Services, call: Call, entry: ProducePartition) -> _Outcome:
+def _append(services: Services, call: Call, entry: ProducePartition, closed: Mapping[Partition, Refusal]) -> _Outcome:
     try:
         with as_refusals():
             name = topic_name(services, entry.topic, entry.topic_id)
@@ -61,6 +76,8 @@ def _append(services: Services, call: Call, entry: ProducePartition) -> _Outcome
             partition = services.store.partition(name, entry.index)
             if name in INTERNAL_TOPICS:
                 raise Refusal(ErrorCode.INVALID_TOPIC_EXCEPTION, f"{name} is the broker's own")
+            if partition in closed:
+                raise closed[partition]
             records = b"" if entry.records is None else entry.records
             _check_transactional(services, call, partition, records)
             appended = partition.append(records)
