@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
+from headrace.cli.browser import open_editor
 from headrace.cli.options import Json
 from headrace.cli.output import console, print_json
 
@@ -33,6 +34,7 @@ def command(
     data_dir: Annotated[
         Path | None, typer.Option("--data-dir", "-d", help="Keep the data here; default: a temporary directory.")
     ] = None,
+    browser: Annotated[bool, typer.Option(help="Open the editor in a browser, where there is a screen.")] = True,
     as_json: Json = False,
 ) -> None:
     """Run a fleet of drones through two pipelines. Exits with 1 if anything was lost, doubled or wrong."""
@@ -41,12 +43,12 @@ def command(
     chosen = secrets.randbelow(1_000_000) if seed is None else seed
     settings = DemoSettings(chosen, rate, until_events, drones, data_dir)
     signal.signal(signal.SIGTERM, signal.default_int_handler)
-    report, seconds = _run(settings, live=not (headless or as_json))
+    report, seconds = _run(settings, live=not (headless or as_json), browser=browser)
     _print_report(report, settings, seconds, as_json)
     raise typer.Exit(0 if report.is_clean else 1)
 
 
-def _run(settings: DemoSettings, *, live: bool) -> tuple[Report, float]:
+def _run(settings: DemoSettings, *, live: bool, browser: bool) -> tuple[Report, float]:
     from headrace.demo.run import Demo  # noqa: PLC0415
 
     out = console()
@@ -58,6 +60,9 @@ def _run(settings: DemoSettings, *, live: bool) -> tuple[Report, float]:
     with Demo(settings, say) as running:
         try:
             if live:
+                out.print(f"\n  editor  {running.info.url_with_token}\n", markup=False, soft_wrap=True)
+                if browser:
+                    open_editor(running.info.url_with_token)
                 _show(running)
             else:
                 _wait(running)

@@ -63,5 +63,5 @@ def _announce(info: RunInfo, as_json: bool) -> None:
     out = console()
     out.print("\n[bold green]Headrace is ready[/]")
     out.print(f"  broker  {info.bootstrap}  (any Kafka client)", markup=False)
-    out.print(f"  server  {info.url_with_token}", markup=False, soft_wrap=True)
+    out.print(f"  editor  {info.url_with_token}", markup=False, soft_wrap=True)
     out.print("\nCtrl-C stops it.\n", style="dim")

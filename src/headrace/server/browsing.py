@@ -10,9 +10,10 @@ import base64
 import heapq
 import json
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from itertools import islice
 from typing import Any, Final
 
 import numpy as np
@@ -21,7 +22,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from headrace.errors import CorruptData, InvalidInput, NotFound
-from headrace.log import Records, decode_fetched, parse_batches
+from headrace.log import Records, decode_batch, decode_fetched, parse_batches
 from headrace.server.contents import Format, shown, shown_headers
 from headrace.server.models.topics import MessagePage, MessageView
 from headrace.server.positions import TopicPosition
@@ -31,7 +32,9 @@ BUDGET_S: Final = 1.5
 ANSWER_TIMEOUT_MS: Final = 10_000
 MESSAGES_MAX: Final = 500
 PAGE_BYTES_MAX: Final = 8 * 1024 * 1024
-FETCH_BYTES: Final = 1024 * 1024
+# Blocks that are fetched at once: small for the first page, larger while nothing fits the filter.
+FETCH_BYTES_MIN: Final = 32 * 1024
+FETCH_DOUBLINGS_MAX: Final = 5
 # Offsets that are read at once on the way back; doubled while nothing fits the filter.
 WINDOW_OFFSETS_MIN: Final = 100
 WINDOW_OFFSETS_MAX: Final = 50_000
@@ -179,7 +182,8 @@ class Browser:
 
     def _read_on(self, scan: _Scan) -> None:
         while not scan.is_done and len(scan.found) < self._question.limit and not self._is_over:
-            found, scan.position = self._fetch(scan.partition, scan.position, scan.end)
+            room = self._question.limit - len(scan.found)
+            found, scan.position = self._fetch(scan.partition, scan.position, scan.end, room)
             scan.found += found
 
     def _read_back(self, scan: _Scan) -> None:
@@ -189,36 +193,36 @@ class Browser:
             low = max(scan.end, scan.position - window)
             position, inside = low, list[Found]()
             while position < scan.position:
-                found, position = self._fetch(scan.partition, position, scan.position)
+                found, position = self._fetch(scan.partition, position, scan.position, window)
                 inside += found
             scan.found += reversed(inside)
             scan.position = low
             window = min(2 * window, WINDOW_OFFSETS_MAX)
 
-    def _fetch(self, partition: int, start: int, end: int) -> tuple[list[Found], int]:
-        """What fits the filter in one block from `start` on, and where the next block begins."""
-        fetched = self._client.fetch(self._question.topic, partition, start, max_bytes=FETCH_BYTES)
-        after = max((header.next_offset for header in parse_batches(fetched.records)), default=end)
+    def _fetch(self, partition: int, start: int, end: int, room: int) -> tuple[list[Found], int]:
+        """At most `room` that fit the filter in one block from `start` on, and where to go on after them."""
+        size_bytes = FETCH_BYTES_MIN << min(self._blocks, FETCH_DOUBLINGS_MAX)
+        fetched = self._client.fetch(self._question.topic, partition, start, max_bytes=size_bytes)
         self._blocks += 1
+        blocks = list(parse_batches(fetched.records))
+        after = min(blocks[-1].next_offset, end) if blocks else end
         try:
-            found = self._fitting(partition, fetched, start, end)
+            found = list(islice(self._fitting(partition, fetched, start, end), room))
         except CorruptData as error:
             error.hint = f"partition {partition}, offset {start} or after; choose a later offset"
             raise
         self._found_bytes += sum(one.size_bytes for one in found)
-        return found, min(after, end)
+        return found, found[-1].offset + 1 if len(found) == room else after
 
-    def _fitting(self, partition: int, fetched: Fetched, start: int, end: int) -> list[Found]:
-        """Headers cost much to decode: they are only where something fits."""
-        masks = [self._mask(records, start, end) for records in decode_fetched(fetched.records, fetched.aborted)]
-        if not any(mask.any() for mask in masks):
-            return []
-        decoded = decode_fetched(fetched.records, fetched.aborted, headers=True)
-        return [
-            _found(partition, records, row)
-            for records, mask in zip(decoded, masks, strict=True)
-            for row in mask.nonzero()[0].tolist()
-        ]
+    def _fitting(self, partition: int, fetched: Fetched, start: int, end: int) -> Iterator[Found]:
+        """Headers cost much to decode: only those of batches in which something fits are."""
+        batches = _batches(fetched.records)
+        for records in decode_fetched(fetched.records, fetched.aborted):
+            mask = self._mask(records, start, end)
+            if not mask.any():
+                continue
+            whole = decode_batch(next(batch for last, batch in batches if last >= records.offsets[0]), headers=True)
+            yield from (_found(partition, whole, row) for row in mask.nonzero()[0].tolist())
 
     def _mask(self, records: Records, start: int, end: int) -> NDArray[np.bool_]:
         inside = (records.offsets >= start) & (records.offsets < end)
@@ -234,6 +238,16 @@ class Browser:
 def browse(bootstrap: str, question: Question) -> MessagePage:
     with Client(bootstrap, client_id="headrace-server", timeout_ms=ANSWER_TIMEOUT_MS) as client:
         return Browser(client, question).page()
+
+
+def _batches(records: bytes | memoryview) -> list[tuple[int, memoryview]]:
+    """Every batch with its last offset, in order."""
+    found: list[tuple[int, memoryview]] = []
+    position = 0
+    for header in parse_batches(records):
+        found.append((header.last_offset, memoryview(records)[position : position + header.size_bytes]))
+        position += header.size_bytes
+    return found
 
 
 def _found(partition: int, records: Records, row: int) -> Found:
