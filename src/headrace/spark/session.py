@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from headrace.errors import ExternalFailure
+from headrace.spark.home import spark_home
 from headrace.spark.java import find_java
 
 if TYPE_CHECKING:
@@ -59,7 +60,8 @@ def start_session(settings: SparkSettings) -> SparkSession:
     for name, value in session_conf(settings, log4j).items():
         builder = builder.config(name, value)
     try:
-        return builder.getOrCreate()
+        with spark_home(settings.directory):
+            return builder.getOrCreate()
     except (PySparkException, OSError, RuntimeError) as error:
         raise ExternalFailure(f"Spark does not start: {error}", hint="headrace doctor shows what is missing") from error
 
