@@ -13,10 +13,24 @@ const water: MantineColorsTuple = [
   "#004d70",
 ];
 
+/** Mantine's greys of the dark theme, in the tone of our surfaces. */
+const dark: MantineColorsTuple = [
+  "#dbe4e9",
+  "#b3c1ca",
+  "#93a3ad",
+  "#6b7c87",
+  "#3b4850",
+  "#2c373e",
+  "#222c32",
+  "#1a2227",
+  "#12181c",
+  "#0e1316",
+];
+
 export const theme = createTheme({
   primaryColor: "water",
   primaryShade: { light: 7, dark: 7 },
-  colors: { water },
+  colors: { water, dark },
   fontFamily: "Inter, system-ui, -apple-system, 'Segoe UI', Roboto, 'Noto Sans', 'DejaVu Sans', sans-serif",
   fontFamilyMonospace:
     "ui-monospace, 'JetBrains Mono', 'SF Mono', Menlo, Consolas, 'DejaVu Sans Mono', monospace",

@@ -6,7 +6,6 @@ import {
   BackgroundVariant,
   type Connection,
   type FinalConnectionState,
-  MiniMap,
   ReactFlow,
   useReactFlow,
   type Viewport,
@@ -28,10 +27,10 @@ import { PipelineEdge } from "./PipelineEdge";
 import { PipelineNode } from "./PipelineNode";
 import { useCatalogue } from "./useCatalogue";
 import { useFlowNodes } from "./useFlowNodes";
+import { useReveal } from "./useReveal";
 
 const NODE_TYPES = { pipeline: PipelineNode };
 const EDGE_TYPES = { pipeline: PipelineEdge };
-const MINIMAP_SIZE = { width: 140, height: 96 };
 const FIT = { padding: 0.15, maxZoom: 1 };
 
 const edgeOf = (connection: Connection | PipelineFlowEdge): Edge => ({
@@ -51,6 +50,7 @@ export function Canvas() {
   const edges = useMemo(() => flowEdges(edgesOfGraph, selectedEdge), [edgesOfGraph, selectedEdge]);
   const { screenToFlowPosition } = useReactFlow();
   const viewport = useMemo(readViewport, []);
+  useReveal();
 
   const wiring = useCallback(
     () => ({ graph: presentGraph(), catalogue, schemas: useDocument.getState().told.schemas }),
@@ -145,16 +145,6 @@ export function Canvas() {
         proOptions={{ hideAttribution: true }}
       >
         <Background variant={BackgroundVariant.Dots} gap={24} size={1} />
-        {nodes.length > 0 && (
-          <MiniMap
-            pannable
-            zoomable
-            ariaLabel="Overview of the pipeline"
-            className={classes.minimap}
-            style={MINIMAP_SIZE}
-            nodeStrokeWidth={3}
-          />
-        )}
       </ReactFlow>
       {nodes.length === 0 && <EmptyCanvas />}
     </div>

@@ -52,6 +52,8 @@ export function flowNode(
     data: { operator: operatorName },
     width: NODE_WIDTH_PX,
     height: NODE_HEIGHT_PX,
+    // Told beforehand as well: fitting the view must not wait for nodes that are never drawn.
+    measured: { width: NODE_WIDTH_PX, height: NODE_HEIGHT_PX },
     handles: handlesOf(operator),
     ariaLabel: `${operator?.title ?? operatorName} ${id}`,
     domAttributes: { "aria-roledescription": "node" },

@@ -13,6 +13,14 @@ const describe = (error: unknown): string => {
   return hint ? `${messageOf(error)}\n${hint}` : messageOf(error);
 };
 
+/** Reads the text into the open pipeline, as one step of undo. Raises what the server refuses it with. */
+async function rewrite(language: "sql" | "text", text: string, signal?: AbortSignal): Promise<void> {
+  const { pipeline } = useDocument.getState();
+  const { document } = await check(pipeline, language === "sql" ? { sql: text } : { text }, signal);
+  if (useDocument.getState().pipeline !== pipeline) return;
+  execute({ kind: "rewrite", graph: graphOf(document, {}), label: `edit as ${language}` });
+}
+
 /**
  * A notation of the open pipeline, both ways. What is typed stays as it was typed while it is read into the
  * document; the canonical spelling comes back when the pipeline is changed elsewhere.
@@ -25,6 +33,8 @@ export function useNotation(language: Language) {
   const [isAhead, setAhead] = useState(false);
   /** The graph that the typed text stands for: any other one came from elsewhere. */
   const meant = useRef(present);
+  /** What was typed and is not in the document yet. */
+  const waiting = useRef<string | null>(null);
 
   useEffect(() => {
     if (typed === null || isAhead || meant.current.nodes === present.nodes) return;
@@ -34,26 +44,34 @@ export function useNotation(language: Language) {
 
   useEffect(() => {
     if (typed === null || !isAhead || language === "python") return;
+    waiting.current = typed;
     const abort = new AbortController();
-    const read = async () => {
+    const readIn = async () => {
       try {
-        const { pipeline } = useDocument.getState();
-        const notation = language === "sql" ? { sql: typed } : { text: typed };
-        const view = await check(pipeline, notation, abort.signal);
-        execute({ kind: "rewrite", graph: graphOf(view.document, {}), label: `edit as ${language}` });
+        await rewrite(language, typed, abort.signal);
         meant.current = useDocument.getState().history.present;
+        waiting.current = null;
         setProblem(null);
         setAhead(false);
       } catch (error) {
         if (!abort.signal.aborted) setProblem(error);
       }
     };
-    const timer = setTimeout(() => void read(), READ_DELAY_MS);
+    const timer = setTimeout(() => void readIn(), READ_DELAY_MS);
     return () => {
       clearTimeout(timer);
       abort.abort();
     };
   }, [typed, isAhead, language]);
+
+  // Whoever leaves the tab quickly has still written it; what cannot be read was told while it was typed.
+  useEffect(
+    () => () => {
+      if (waiting.current !== null && language !== "python")
+        rewrite(language, waiting.current).catch(() => {});
+    },
+    [language],
+  );
 
   const text = typed ?? told;
   const write = useCallback(

@@ -8,12 +8,12 @@ export const NODE_WIDTH_PX = 208;
 export const NODE_HEIGHT_PX = 64;
 
 export const ALIGNMENTS: Readonly<Record<Alignment, string>> = {
-  left: "Align left",
-  top: "Align top",
-  center: "Align on a vertical line",
-  middle: "Align on a horizontal line",
-  horizontal: "Space evenly from left to right",
-  vertical: "Space evenly from top to bottom",
+  left: "Left edges",
+  top: "Top edges",
+  center: "Centre column",
+  middle: "Centre row",
+  horizontal: "Even columns",
+  vertical: "Even rows",
 };
 
 /** New positions of the nodes with the ids; those without a position stay without one. */

@@ -94,8 +94,10 @@ describe("documents", () => {
   });
 
   it("name new nodes after their operator", () => {
-    expect(freshId({}, "tumbling-window")).toBe("tumbling_window");
-    expect(freshId({ filter: { id: "filter", operator: "filter", config: {} } }, "filter")).toBe("filter_2");
+    expect(freshId({}, "tumbling-window")).toBe("tumbling_window_1");
+    expect(freshId({ filter_1: { id: "filter_1", operator: "filter", config: {} } }, "filter")).toBe(
+      "filter_2",
+    );
   });
 });
 

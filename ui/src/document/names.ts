@@ -1,26 +1,27 @@
 import type { Graph, Nodes } from "./graph";
 
-/** `filter`, then `filter_2`, `filter_3` …: the first that is free. */
-export function freshId(nodes: Nodes, operator: string, taken: ReadonlySet<string> = new Set()): string {
-  const stem = operator.replace(/[^A-Za-z0-9_]/g, "_").replace(/^(?=\d)/, "_");
-  const isFree = (id: string) => !(id in nodes) && !taken.has(id);
-  if (isFree(stem)) return stem;
-  let count = 2;
+type IsFree = (id: string) => boolean;
+
+function numbered(stem: string, first: number, isFree: IsFree): string {
+  let count = first;
   while (!isFree(`${stem}_${count}`)) count += 1;
   return `${stem}_${count}`;
+}
+
+/** `filter_1`, `filter_2` …: the first that is free. Notations give the same names, and so may leave them out. */
+export function freshId(nodes: Nodes, operator: string): string {
+  return numbered(operator.replaceAll("-", "_"), 1, (id) => !(id in nodes));
 }
 
 /** The pasted part with ids that are free in `into`; ids that are free already stay. */
 export function withFreshIds(pasted: Graph, into: Nodes): Graph {
   const renamed = new Map<string, string>();
-  const taken = new Set<string>();
-  for (const node of Object.values(pasted.nodes)) {
-    const isFree = !(node.id in into) && !taken.has(node.id);
-    const id = isFree
-      ? node.id
-      : freshId(into, node.id.replace(/_\d+$/, ""), new Set([...taken, ...Object.keys(pasted.nodes)]));
-    renamed.set(node.id, id);
-    taken.add(id);
+  const taken = new Set([...Object.keys(into), ...Object.keys(pasted.nodes)]);
+  for (const id of Object.keys(pasted.nodes)) {
+    if (!(id in into)) continue;
+    const fresh = numbered(id.replace(/_\d+$/, ""), 2, (other) => !taken.has(other));
+    renamed.set(id, fresh);
+    taken.add(fresh);
   }
   return withRenamedIds(pasted, renamed);
 }

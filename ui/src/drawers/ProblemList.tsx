@@ -26,8 +26,8 @@ export function ProblemList() {
             <IconAlertTriangleFilled size={14} aria-hidden className={classes.icon} />
             {problem.node && <b>{problem.node}</b>}
             <Text size="sm" component="span">
-              {problem.message}
-              {problem.hint && <span className={classes.hint}> {problem.hint}</span>}
+              {problem.message.split("\n", 1)[0]}
+              {problem.hint && <span className={classes.hint}>: {problem.hint}</span>}
             </Text>
           </UnstyledButton>
         </li>

@@ -13,8 +13,8 @@ export function SeveralDrawer({ ids }: { ids: readonly string[] }) {
       <Stack p="md" gap="md">
         <Section title="Align">
           {Object.entries(ALIGNMENTS).map(([alignment, title]) => (
-            <Button key={alignment} variant="default" onClick={() => align(alignment as Alignment)}>
-              {title.replace("Align ", "").replace("Space evenly ", "Even, ")}
+            <Button key={alignment} variant="default" px={8} onClick={() => align(alignment as Alignment)}>
+              {title}
             </Button>
           ))}
         </Section>
@@ -25,7 +25,7 @@ export function SeveralDrawer({ ids }: { ids: readonly string[] }) {
           <Button variant="default" onClick={duplicateSelected}>
             Duplicate
           </Button>
-          <Button variant="default" onClick={deleteAndReconnect}>
+          <Button variant="default" px={8} onClick={deleteAndReconnect}>
             Delete and reconnect
           </Button>
           <Button variant="default" color="red" onClick={deleteSelected}>

@@ -3,6 +3,7 @@ import { useMemo } from "react";
 import { AddPicker } from "@/canvas/AddPicker";
 import { Canvas } from "@/canvas/Canvas";
 import { ConnectPicker } from "@/canvas/ConnectPicker";
+import { Overview } from "@/canvas/Overview";
 import { Palette } from "@/canvas/Palette";
 import { useCatalogue } from "@/canvas/useCatalogue";
 import { NotationTab } from "@/code/NotationTab";
@@ -51,6 +52,7 @@ export function Editor() {
         {tab === "canvas" && isPaletteOpen && (
           <div className={classes.palette}>
             <Palette />
+            <Overview />
           </div>
         )}
         <div className={classes.center}>

@@ -108,7 +108,7 @@ const nudges = Object.entries(NUDGES).map(
 const alignments = Object.entries(ALIGNMENTS).map(
   ([alignment, title]): EditorCommand => ({
     id: `align-${alignment}`,
-    title,
+    title: `Align: ${title.toLowerCase()}`,
     group: "Move",
     keys: [],
     run: () => selectedIds().length > 1 && align(alignment as Alignment),

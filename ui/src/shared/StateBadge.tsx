@@ -19,7 +19,14 @@ export function StateBadge({ state }: { state: JobState | null }) {
       leftSection={
         <span
           aria-hidden
-          style={{ width: 6, height: 6, borderRadius: 3, background: color, display: "block" }}
+          style={{
+            width: 6,
+            height: 6,
+            borderRadius: 3,
+            background: color,
+            display: "block",
+            marginRight: 2,
+          }}
         />
       }
     >

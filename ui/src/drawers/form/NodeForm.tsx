@@ -38,7 +38,8 @@ function useTopics(): readonly string[] {
   );
 }
 
-const said = ({ message, hint }: Problem): string => (hint ? `${message}. ${hint}` : message);
+const said = ({ message, hint }: Problem): string =>
+  hint ? `${message.trimEnd()}\n${hint}` : message.trimEnd();
 
 /** The form of a node, made from its operator's schema. Every key stroke is validated with the draft. */
 export function NodeForm({
@@ -68,6 +69,7 @@ export function NodeForm({
           key={problem.message}
           size="xs"
           role="alert"
+          ff="monospace"
           style={{ color: "var(--hr-bad)", whiteSpace: "pre-wrap" }}
         >
           {said(problem)}
