@@ -1,3 +1,4 @@
+import { VisuallyHidden } from "@mantine/core";
 import type { PipelineEntry } from "@/api/types";
 import { Panel } from "../common/Panel";
 import table from "../common/table.module.css";
@@ -19,7 +20,7 @@ export function PipelineTable({ pipelines }: { pipelines: PipelineEntry[] }) {
             <th>Draft</th>
             <th className={table.spare}>Saved</th>
             <th className={table.fit}>
-              <span hidden>Actions</span>
+              <VisuallyHidden>Actions</VisuallyHidden>
             </th>
           </tr>
         </thead>

@@ -1,4 +1,4 @@
-import { ActionIcon } from "@mantine/core";
+import { ActionIcon, VisuallyHidden } from "@mantine/core";
 import { IconChevronDown, IconChevronRight } from "@tabler/icons-react";
 import { useState } from "react";
 import { EmptyState } from "@/shared/EmptyState";
@@ -41,7 +41,7 @@ export function GroupTable({ topic }: { topic: string | null }) {
         <thead>
           <tr>
             <th className={table.fit}>
-              <span hidden>Open</span>
+              <VisuallyHidden>Open</VisuallyHidden>
             </th>
             <th>Group</th>
             <th>State</th>

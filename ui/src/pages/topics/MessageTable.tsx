@@ -1,3 +1,4 @@
+import { VisuallyHidden } from "@mantine/core";
 import table from "../common/table.module.css";
 import { MessageRow } from "./MessageRow";
 import type { Message } from "./types";
@@ -8,7 +9,7 @@ export function MessageTable({ messages }: { messages: Message[] }) {
       <thead>
         <tr>
           <th className={table.fit}>
-            <span hidden>Open</span>
+            <VisuallyHidden>Open</VisuallyHidden>
           </th>
           <th className={table.number}>Partition</th>
           <th className={table.number}>Offset</th>

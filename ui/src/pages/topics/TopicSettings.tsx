@@ -1,4 +1,4 @@
-import { ActionIcon, Badge, Group, Text, TextInput } from "@mantine/core";
+import { ActionIcon, Badge, Group, Text, TextInput, VisuallyHidden } from "@mantine/core";
 import { IconCheck, IconPencil, IconRestore, IconX } from "@tabler/icons-react";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
@@ -31,7 +31,7 @@ export function TopicSettings({ topic }: { topic: TopicView }) {
             <th>Setting</th>
             <th>Value</th>
             <th className={table.fit}>
-              <span hidden>Change</span>
+              <VisuallyHidden>Change</VisuallyHidden>
             </th>
           </tr>
         </thead>
