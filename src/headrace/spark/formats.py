@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, Protocol, cast
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.json
@@ -19,6 +20,8 @@ from headrace.errors import InvalidConfig
 
 # A reason is for people; a parser's message may quote the whole record.
 REASON_CHARACTERS_MAX = 300
+
+_NEWLINE = ord("\n")
 
 _TIMESTAMP = pa.timestamp("us", tz="UTC")
 
@@ -160,11 +163,20 @@ def _joined_objects(values: pa.BinaryArray) -> pa.Buffer:
         text = pc.ascii_trim_whitespace(text)
         if not _look_like_objects(text):
             raise ValueError("not a JSON object")
-    if pc.any(pc.match_substring(text, "\n"), min_count=0).as_py():
+    if _has_newline(text):
         text = pc.replace_substring(text, "\n", " ")
     whole = pa.ListArray.from_arrays(pa.array([0, len(text)], pa.int32()), text)
     joined = cast("pa.StringArray", pc.binary_join(whole, "\n"))
     return joined[0].as_buffer()
+
+
+def _has_newline(text: pa.StringArray) -> bool:
+    """Looks at the bytes of all values at once, which costs a tenth of a search in each."""
+    offsets, data = text.buffers()[1:]
+    if data is None or offsets is None:
+        return False
+    borders = np.frombuffer(cast("Any", offsets), np.int32)[text.offset : text.offset + len(text) + 1]
+    return bool((np.frombuffer(cast("Any", data), np.uint8)[borders[0] : borders[-1]] == _NEWLINE).any())
 
 
 def _look_like_objects(text: pa.StringArray) -> bool:
