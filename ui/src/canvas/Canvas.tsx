@@ -10,7 +10,7 @@ import {
   useReactFlow,
   type Viewport,
 } from "@xyflow/react";
-import { type DragEvent, useCallback, useMemo } from "react";
+import { type DragEvent, type FocusEvent, useCallback, useMemo } from "react";
 import { readHashSearch, writeHashSearch } from "@/app/hashLocation";
 import { NODE_HEIGHT_PX, NODE_WIDTH_PX } from "@/document/align";
 import type { Edge } from "@/document/graph";
@@ -18,7 +18,7 @@ import { refusal } from "@/document/wiring";
 import { addOperator, connect, edgeByKey, insertOnEdge } from "@/editor/editing";
 import { GRID_PX, onGrid } from "@/layout/tidy";
 import { execute, presentGraph, useDocument } from "@/stores/documentStore";
-import { selectEdge, selectNothing, show, useUi } from "@/stores/uiStore";
+import { selectEdge, selectNodes, selectNothing, show, useUi } from "@/stores/uiStore";
 import classes from "./Canvas.module.css";
 import { DRAGGED_OPERATOR } from "./dragging";
 import { EmptyCanvas } from "./EmptyCanvas";
@@ -31,6 +31,8 @@ import { useReveal } from "./useReveal";
 
 const NODE_TYPES = { pipeline: PipelineNode };
 const EDGE_TYPES = { pipeline: PipelineEdge };
+/** Smaller than this, figures could not be read and only cost time. */
+const READABLE_ZOOM_MIN = 0.45;
 const FIT = { padding: 0.15, maxZoom: 1 };
 
 const edgeOf = (connection: Connection | PipelineFlowEdge): Edge => ({
@@ -116,7 +118,13 @@ export function Canvas() {
 
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: a drop target; everything it does has a key and a command
-    <div className={classes.canvas} onDrop={onDrop} onDragOver={allowDrop} data-testid="canvas">
+    <div
+      className={classes.canvas}
+      onDrop={onDrop}
+      onDragOver={allowDrop}
+      onFocus={noteFocus}
+      data-testid="canvas"
+    >
       <ReactFlow<PipelineFlowNode, PipelineFlowEdge>
         nodes={nodes}
         edges={edges}
@@ -130,10 +138,12 @@ export function Canvas() {
         onConnectEnd={onConnectEnd}
         onEdgeClick={(_event, edge) => selectEdge(edge.id)}
         onPaneClick={selectNothing}
+        onMove={(_event, moved) => noteDistance(moved)}
         onMoveEnd={(_event, moved) => noteViewport(moved)}
         colorMode={scheme}
         deleteKeyCode={null}
         disableKeyboardA11y
+        edgesFocusable={false}
         onlyRenderVisibleElements
         elevateNodesOnSelect={false}
         snapToGrid
@@ -151,6 +161,14 @@ export function Canvas() {
   );
 }
 
+/** A node that is reached by Tab is selected; a click selects by itself. */
+function noteFocus(event: FocusEvent): void {
+  const id = event.target.matches(".react-flow__node:focus-visible")
+    ? event.target.getAttribute("data-id")
+    : null;
+  if (id !== null && !useUi.getState().nodes.has(id)) selectNodes([id]);
+}
+
 function allowDrop(event: DragEvent): void {
   if (!event.dataTransfer.types.includes(DRAGGED_OPERATOR)) return;
   event.preventDefault();
@@ -164,6 +182,11 @@ function edgeUnder(x: number, y: number): Edge | undefined {
 
 function noteMoved(_event: unknown, _node: unknown, moved: PipelineFlowNode[]): void {
   execute({ kind: "move", positions: Object.fromEntries(moved.map(({ id, position }) => [id, position])) });
+}
+
+function noteDistance({ zoom }: Viewport): void {
+  const isFar = zoom < READABLE_ZOOM_MIN;
+  if (useUi.getState().isFar !== isFar) show({ isFar });
 }
 
 /** `?x=…&y=…&zoom=…` of a permalink. */

@@ -34,7 +34,7 @@ export function Palette() {
   };
 
   return (
-    <aside className={classes.palette} aria-label="Palette">
+    <section className={classes.palette} aria-label="Palette">
       <TextInput
         placeholder="Search operators"
         aria-label="Search operators"
@@ -65,7 +65,7 @@ export function Palette() {
           </Text>
         )}
       </ScrollArea>
-    </aside>
+    </section>
   );
 }
 

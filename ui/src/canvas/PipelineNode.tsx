@@ -4,22 +4,22 @@ import { Handle, type NodeProps, Position as Side } from "@xyflow/react";
 import { memo } from "react";
 import { useDocument } from "@/stores/documentStore";
 import { useMetrics } from "@/stores/metricsStore";
+import { useUi } from "@/stores/uiStore";
 import { type PipelineFlowNode, portTop } from "./flow";
 import { KindIcon } from "./KindIcon";
 import { NodeFigures } from "./NodeFigures";
 import { useNodeMarks } from "./nodeMarks";
 import classes from "./PipelineNode.module.css";
 import { summaryOf } from "./summary";
-import { useCatalogue } from "./useCatalogue";
 
 /** One operator on the canvas: name, main setting, marks, figures, and a port for each wire. */
 export const PipelineNode = memo(function PipelineNode({ id, data, selected }: NodeProps<PipelineFlowNode>) {
-  const { catalogue } = useCatalogue();
-  const operator = catalogue.get(data.operator);
+  const { name, operator } = data;
   const pipeline = useDocument((state) => state.pipeline);
   const config = useDocument((state) => state.history.present.nodes[id]?.config);
   const { problems, isChanged, failure } = useNodeMarks(id);
   const state = useMetrics((metrics) => metrics.jobs[pipeline]?.state);
+  const isFar = useUi((ui) => ui.isFar);
   const summary = summaryOf(config ?? {}, operator);
   const inputs = operator?.inputs ?? [];
   const outputs = operator?.outputs ?? [];
@@ -66,13 +66,26 @@ export const PipelineNode = memo(function PipelineNode({ id, data, selected }: N
           </Tooltip>
         )}
       </div>
-      <div className={classes.summary} title={summary}>
-        {summary}
-      </div>
-      <div className={classes.foot}>
-        <span>{operator?.title ?? data.operator}</span>
-        <NodeFigures pipeline={pipeline} node={id} />
-      </div>
+      {!isFar && (
+        <>
+          <div className={classes.summary} title={summary}>
+            {summary}
+          </div>
+          <div className={classes.foot}>
+            {state && (
+              <span
+                className={classes.state}
+                data-state={failure ? "failed" : state}
+                role="img"
+                aria-label={state}
+                title={failure ?? state}
+              />
+            )}
+            <span className={classes.operator}>{operator?.title ?? name}</span>
+            <NodeFigures pipeline={pipeline} node={id} />
+          </div>
+        </>
+      )}
       {outputs.map((port, index) => (
         <Handle
           key={port.name}

@@ -6,7 +6,9 @@ import { type Edge, edgeKey, type Graph } from "@/document/graph";
 import type { Catalogue } from "@/document/wiring";
 
 export interface NodeData extends Record<string, unknown> {
-  operator: string;
+  /** As the document names it; the catalogue may not have it. */
+  name: string;
+  operator: Operator | undefined;
 }
 export interface EdgeData extends Record<string, unknown> {
   edge: Edge;
@@ -49,7 +51,7 @@ export function flowNode(
     id,
     type: "pipeline",
     position,
-    data: { operator: operatorName },
+    data: { name: operatorName, operator },
     width: NODE_WIDTH_PX,
     height: NODE_HEIGHT_PX,
     // Told beforehand as well: fitting the view must not wait for nodes that are never drawn.
@@ -73,7 +75,7 @@ export function flowNodes(
     const position = layout[id] ?? { x: 0, y: 0 };
     const old = known.get(id);
     const isSelected = selected.has(id);
-    if (!old || old.data.operator !== operator)
+    if (!old || old.data.name !== operator)
       return { ...flowNode(id, operator, position, catalogue), selected: isSelected };
     const isSamePlace = old.position.x === position.x && old.position.y === position.y;
     if (isSamePlace && (old.selected ?? false) === isSelected) return old;

@@ -1,4 +1,4 @@
-import { useShallow } from "zustand/react/shallow";
+import type { Problem } from "@/api/types";
 import { useDocument } from "@/stores/documentStore";
 import { useMetrics } from "@/stores/metricsStore";
 
@@ -12,14 +12,11 @@ function useFailure(id: string): string | null {
   });
 }
 
+const NONE: readonly Problem[] = [];
+
 /** What the server says about one node. */
 export function useNodeMarks(id: string) {
-  const problems = useDocument(
-    useShallow((state) => state.told.problems.filter((problem) => problem.node === id)),
-  );
-  const isChanged = useDocument(
-    (state) =>
-      state.told.changesFrom !== "nothing" && state.told.changes.some((change) => change.node === id),
-  );
+  const problems = useDocument((state) => state.told.problemsOf.get(id) ?? NONE);
+  const isChanged = useDocument((state) => state.told.changed.has(id));
   return { problems, isChanged, failure: useFailure(id) };
 }

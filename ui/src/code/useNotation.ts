@@ -1,12 +1,15 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { check } from "@/api/pipelines";
 import { ApiProblem, messageOf } from "@/api/problem";
-import { graphOf } from "@/document/graph";
+import { type Graph, graphOf } from "@/document/graph";
 import { execute, useDocument } from "@/stores/documentStore";
 import type { Mark } from "./diagnostics";
 import type { Language } from "./languages";
 
 const READ_DELAY_MS = 300;
+
+const isSameMeaning = (one: Graph, other: Graph): boolean =>
+  one.nodes === other.nodes && one.edges === other.edges;
 
 const describe = (error: unknown): string => {
   const hint = error instanceof ApiProblem ? error.hint : null;
@@ -37,7 +40,7 @@ export function useNotation(language: Language) {
   const waiting = useRef<string | null>(null);
 
   useEffect(() => {
-    if (typed === null || isAhead || meant.current.nodes === present.nodes) return;
+    if (typed === null || isAhead || isSameMeaning(meant.current, present)) return;
     setTyped(null);
     setProblem(null);
   }, [typed, isAhead, present]);

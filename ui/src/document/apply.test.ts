@@ -71,6 +71,15 @@ describe("commands", () => {
     );
   });
 
+  it("rewrite with the same meaning changes nothing", () => {
+    const same = {
+      ...CHAIN,
+      nodes: { c: CHAIN.nodes.c, b: CHAIN.nodes.b, a: CHAIN.nodes.a },
+      layout: {},
+    } as Graph;
+    expect(apply(CHAIN, { kind: "rewrite", graph: same, label: "edit as sql" })).toBe(CHAIN);
+  });
+
   it("rewrite keeps the positions of nodes that stay", () => {
     const next = { ...subgraph(CHAIN, new Set(["a", "b"])), layout: {} };
     expect(apply(CHAIN, { kind: "rewrite", graph: next, label: "edit as SQL" }).layout).toEqual({

@@ -1,6 +1,7 @@
 /** What each command does to a graph. A command that does not fit leaves the graph as it is: the same object. */
 import type { Command, PortNames } from "./commands";
 import {
+  documentOf,
   type Edge,
   edgeKey,
   type Graph,
@@ -125,10 +126,13 @@ function move(graph: Graph, positions: Layout): Graph {
 
 /** Another graph in its place; nodes that stay keep their position unless the new one has another. */
 function rewrite(graph: Graph, next: Graph): Graph {
+  if (Object.keys(next.layout).length === 0 && meaningOf(graph) === meaningOf(next)) return graph;
   const kept = Object.entries(graph.layout).filter(([id]) => id in next.nodes);
   const bare = { nodes: next.nodes, edges: [], layout: { ...Object.fromEntries(kept), ...next.layout } };
   return withFittingEdges(bare, next.edges);
 }
+
+const meaningOf = (graph: Graph): string => JSON.stringify(documentOf(graph, ""));
 
 function withNode(graph: Graph, id: string, change: (node: Node) => Node): Graph {
   const node = graph.nodes[id];

@@ -1,6 +1,8 @@
 import { ActionIcon, Group, Text } from "@mantine/core";
 import { IconX } from "@tabler/icons-react";
-import type { ReactNode } from "react";
+import type { KeyboardEvent, ReactNode } from "react";
+import { focusNode } from "@/canvas/focus";
+import { useUi } from "@/stores/uiStore";
 import classes from "./Drawer.module.css";
 
 interface DrawerProps {
@@ -11,10 +13,25 @@ interface DrawerProps {
   children: ReactNode;
 }
 
+/** Escape goes back to the canvas, to the node that the panel is about. */
+function leave(event: KeyboardEvent): void {
+  const [node] = useUi.getState().nodes;
+  if (event.key !== "Escape" || event.defaultPrevented || node === undefined) return;
+  event.preventDefault();
+  focusNode(node);
+}
+
+/** Moves the focus into the open panel. */
+export function focusDrawer(): void {
+  document
+    .querySelector<HTMLElement>("[data-drawer] [role=tabpanel] :is(input, textarea, .cm-content)")
+    ?.focus();
+}
+
 /** The docked panel on the right. */
 export function Drawer({ title, subtitle, icon, onClose, children }: DrawerProps) {
   return (
-    <aside className={classes.drawer} aria-label={title}>
+    <section className={classes.drawer} aria-label={title} data-drawer onKeyDown={leave}>
       <Group className={classes.head} gap="sm" wrap="nowrap">
         {icon}
         <div className={classes.titles}>
@@ -32,6 +49,6 @@ export function Drawer({ title, subtitle, icon, onClose, children }: DrawerProps
         </ActionIcon>
       </Group>
       <div className={classes.body}>{children}</div>
-    </aside>
+    </section>
   );
 }

@@ -2,7 +2,7 @@
 import { notifications } from "@mantine/notifications";
 import { check } from "@/api/pipelines";
 import { messageOf } from "@/api/problem";
-import type { DocumentBody } from "@/api/types";
+import type { DocumentBody, LayoutBody } from "@/api/types";
 import { documentOf, type Graph, graphOf, subgraph } from "@/document/graph";
 import { presentGraph, useDocument } from "@/stores/documentStore";
 import { deleteSelected, paste, selectedIds } from "./editing";
@@ -36,9 +36,9 @@ export async function cutSelected(): Promise<void> {
 export async function readNotation(text: string, notation: "json" | "text" | "sql"): Promise<Graph> {
   const name = useDocument.getState().pipeline;
   if (notation === "json") {
-    const document = JSON.parse(text) as DocumentBody;
+    const { layout = {}, ...document } = JSON.parse(text) as DocumentBody & { layout?: LayoutBody };
     const view = await check(name, { document: { ...document, name } });
-    return graphOf(view.document, {});
+    return graphOf(view.document, layout);
   }
   const view = await check(name, notation === "sql" ? { sql: text } : { text });
   return graphOf(view.document, {});

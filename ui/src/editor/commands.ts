@@ -4,6 +4,7 @@ import { type Direction, focusNode, nearest } from "@/canvas/focus";
 import { ALIGNMENTS, type Alignment } from "@/document/align";
 import { edgeKey } from "@/document/graph";
 import type { Catalogue } from "@/document/wiring";
+import { focusDrawer } from "@/drawers/Drawer";
 import { placed } from "@/layout/placement";
 import { presentGraph, redoNext, undoLast } from "@/stores/documentStore";
 import { type Dock, selectEdge, selectNodes, selectNothing, show, useUi } from "@/stores/uiStore";
@@ -128,6 +129,14 @@ export function editorCommands({ catalogue, fitView, openPalette, deploy }: Comm
     { id: "add", title: "Add a node", group: "Edit", keys: ["n"], run: () => startAdding(catalogue) },
     { id: "replace", title: "Replace the node", group: "Edit", keys: ["r"], run: startReplacing },
     { id: "connect", title: "Connect to…", group: "Edit", keys: ["c"], run: startConnecting },
+    {
+      id: "settings",
+      title: "Edit the settings",
+      group: "Edit",
+      keys: ["Enter"],
+      run: focusDrawer,
+      isHidden: true,
+    },
     { id: "delete", title: "Delete", group: "Edit", keys: ["Delete", "Backspace"], run: deleteSelected },
     {
       id: "reconnect",

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { editorCommands } from "./commands";
-import { isKey, isTyping } from "./keys";
+import { isKey, isTyping, isWidgetKey } from "./keys";
 
 const press = (
   key: string,
@@ -33,6 +33,13 @@ describe("keys", () => {
   it("leaves fields alone", () => {
     expect(isTyping(document.createElement("input"))).toBe(true);
     expect(isTyping(document.createElement("div"))).toBe(false);
+  });
+
+  it("leaves arrows and Enter to buttons", () => {
+    const button = document.createElement("button");
+    expect(isWidgetKey(button, "Enter")).toBe(true);
+    expect(isWidgetKey(button, "n")).toBe(false);
+    expect(isWidgetKey(document.body, "ArrowLeft")).toBe(false);
   });
 
   it("are given to one command each", () => {

@@ -2,7 +2,7 @@ import { useEffect } from "react";
 import { useUi } from "@/stores/uiStore";
 import { pasteText } from "./clipboard";
 import type { EditorCommand } from "./commands";
-import { isKey, isTyping } from "./keys";
+import { isKey, isTyping, isWidgetKey } from "./keys";
 
 /** Commands that work wherever the focus is. */
 const EVERYWHERE = new Set(["palette", "deploy"]);
@@ -12,7 +12,7 @@ export function useEditorKeys(commands: readonly EditorCommand[]): void {
   useEffect(() => {
     const onKeyDown = (event: KeyboardEvent) => {
       const command = commands.find(({ keys }) => keys.some((key) => isKey(event, key)));
-      if (!command || event.defaultPrevented) return;
+      if (!command || event.defaultPrevented || isWidgetKey(event.target, event.key)) return;
       const isElsewhere =
         isTyping(event.target) || useUi.getState().tab !== "canvas" || hasSelectedText(command.id);
       if (isElsewhere && !EVERYWHERE.has(command.id)) return;

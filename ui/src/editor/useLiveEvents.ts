@@ -1,9 +1,10 @@
 import { useEffect } from "react";
 import type { JobEvent } from "@/api/types";
 import { followEvents } from "@/live/eventStream";
-import { hasEdits, noteRemoteRevision } from "./draftSync";
+import { hasEdits, noteRemoteRevision, refreshTold } from "./draftSync";
 
 function onEvent(event: JobEvent): void {
+  if (event.kind === "started" || event.kind === "stopped") void refreshTold(event.pipeline);
   if (event.kind !== "draft_changed") return;
   const revision = Number(event.details.revision);
   if (Number.isFinite(revision)) void noteRemoteRevision(event.pipeline, revision);

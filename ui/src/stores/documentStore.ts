@@ -14,7 +14,10 @@ export interface Told {
   readonly baseVersion: number;
   readonly latestVersion: number;
   readonly problems: readonly Problem[];
+  readonly problemsOf: ReadonlyMap<string, readonly Problem[]>;
   readonly changes: readonly Change[];
+  /** Nodes that differ from the version that runs or was saved last. */
+  readonly changed: ReadonlySet<string>;
   readonly changesFrom: DraftView["changes_from"];
   readonly schemas: Readonly<Record<string, Schema>>;
   readonly notations: Notations;
@@ -25,7 +28,9 @@ const NOTHING_TOLD: Told = {
   baseVersion: 0,
   latestVersion: 0,
   problems: [],
+  problemsOf: new Map(),
   changes: [],
+  changed: new Set(),
   changesFrom: "nothing",
   schemas: {},
   notations: { sql: "", text: "", python: "", reasons: {} },
@@ -57,12 +62,24 @@ export const useDocument = create<DocumentState>(() => CLOSED);
 
 export const presentGraph = (): Graph => useDocument.getState().history.present;
 
+function byNode(problems: readonly Problem[]): Map<string, Problem[]> {
+  const found = new Map<string, Problem[]>();
+  for (const problem of problems) {
+    if (problem.node) found.set(problem.node, [...(found.get(problem.node) ?? []), problem]);
+  }
+  return found;
+}
+
 export const toldBy = (view: DraftView): Told => ({
   revision: view.revision,
   baseVersion: view.base_version,
   latestVersion: view.latest_version,
   problems: view.problems,
+  problemsOf: byNode(view.problems),
   changes: view.changes,
+  changed: new Set(
+    view.changes_from === "nothing" ? [] : view.changes.flatMap(({ node }) => (node ? [node] : [])),
+  ),
   changesFrom: view.changes_from,
   schemas: view.schemas,
   notations: view.notations,

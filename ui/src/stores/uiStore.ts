@@ -31,6 +31,8 @@ export interface UiState {
   /** The node whose wire is being drawn by keyboard. */
   readonly connecting: string | null;
   readonly isPaletteOpen: boolean;
+  /** The canvas is zoomed out so far that figures could not be read: they are left out. */
+  readonly isFar: boolean;
 }
 
 const NOTHING = { nodes: new Set<string>(), edge: null };
@@ -44,6 +46,7 @@ export const useUi = create<UiState>(() => ({
   adding: null,
   connecting: null,
   isPaletteOpen: true,
+  isFar: false,
 }));
 
 export const show = (part: Partial<UiState>): void => useUi.setState(part);
