@@ -1,0 +1,57 @@
+import { beforeEach, describe, expect, it } from "vitest";
+import type { JobEvent, MetricsTick } from "@/api/types";
+import { EVENTS_MAX, noteEvents, noteTick, POINTS_MAX, useMetrics } from "./metricsStore";
+
+const tick = (timeMs: number, rate: number, lag: number | null): MetricsTick => ({
+  time_ms: timeMs,
+  jobs: {
+    demo: {
+      state: "running",
+      nodes: {
+        a: { rows_in: 0, rows_out: 10, rows_bad: 0, rows_late: 0, rate },
+        b: { rows_in: 10, rows_out: 10, rows_bad: 0, rows_late: 0, rate: 1 },
+      },
+      edges: [{ source: "a", target: "b", source_port: "out", target_port: "in", rows: 10, rate, lag }],
+      batches: { count: 1, last_ms: 5, rows_per_second: 10 },
+    },
+  },
+});
+
+const event = (number: number): JobEvent => ({
+  number,
+  time_ms: number,
+  pipeline: "demo",
+  kind: "progress",
+  node: null,
+  details: {},
+});
+
+const job = () => useMetrics.getState().jobs.demo;
+
+beforeEach(() => useMetrics.setState({ jobs: {}, events: {}, missed: 0 }));
+
+describe("live figures", () => {
+  it("are found by edge, and summed over the sources", () => {
+    noteTick(tick(1, 50, 7));
+    expect(job()?.edges.get("a.out>b.in")?.rate).toBe(50);
+    expect(job()?.points).toEqual([{ timeMs: 1, rate: 50, lag: 7, batchMs: 5 }]);
+  });
+
+  it("keep a limited past, and forget jobs that are gone", () => {
+    for (let time = 0; time < POINTS_MAX + 5; time += 1) noteTick(tick(time, 1, null));
+    expect(job()?.points).toHaveLength(POINTS_MAX);
+    noteTick({ time_ms: 1, jobs: {} });
+    expect(job()).toBeUndefined();
+  });
+
+  it("take each event once, in order, up to a limit", () => {
+    noteEvents("demo", [event(3), event(1)]);
+    noteEvents("demo", [event(2), event(3)]);
+    expect(useMetrics.getState().events.demo?.map(({ number }) => number)).toEqual([1, 2, 3]);
+    noteEvents(
+      "demo",
+      Array.from({ length: EVENTS_MAX + 10 }, (_none, index) => event(index + 10)),
+    );
+    expect(useMetrics.getState().events.demo).toHaveLength(EVENTS_MAX);
+  });
+});
