@@ -10,10 +10,12 @@ import pytest
 from aiokafka.record.default_records import DefaultRecordBatch, DefaultRecordBatchBuilder
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
 from headrace.errors import CorruptData, InvalidInput
 from headrace.log import CODECS, Codec, decode_batch, encode_batches
 from headrace.log.batch import HEADER_BYTES, read_header, sealed, with_append_time
+from headrace.log.records import COMPILED_FROM_RECORDS, Payload, _varints, _walk
 
 maybe_bytes = st.none() | st.binary(max_size=40) | st.integers(60, 9000).map(lambda size: b"x" * size)
 times_ms = st.integers(0, 2**45)
@@ -132,3 +134,47 @@ def test_a_flipped_bit_is_corrupt_data() -> None:
     batch[-3] ^= 1
     with pytest.raises(CorruptData, match="fails its checksum"):
         decode_batch(batch)
+
+
+@given(st.data())
+def test_the_compiled_walk_goes_as_the_stepwise_one(data: st.DataObject) -> None:
+    """Also over bytes that are no records at all: both refuse, or both find the same starts."""
+    lengths = data.draw(st.lists(st.sampled_from([0, 1, 5, 63, 64, 127, 8_191, 8_192, 20_000]), max_size=8))
+    counts = [data.draw(st.integers(0, 4)) for _ in range(2)]
+    raw = bytearray(b"".join(_varint_bytes(length) + bytes(length) for length in lengths))
+    for at in data.draw(st.lists(st.integers(0, max(0, len(raw) - 1)), max_size=2)):
+        if raw:
+            raw[at] = data.draw(st.integers(0, 255))
+    middle = data.draw(st.integers(0, len(raw)))
+    header = read_header(next(iter(encode_batches(None, pa.array([b"x"]), np.zeros(1, np.int64)))))
+    payloads = [
+        Payload(header._replace(record_count=counts[0]), 0, middle),
+        Payload(header._replace(record_count=counts[1]), middle, len(raw)),
+    ]
+    assert _walked(bytes(raw), payloads, COMPILED_FROM_RECORDS) == _walked(bytes(raw), payloads, 0)
+
+
+def _walked(raw: bytes, payloads: list[Payload], compiled_from: int) -> list[list[int]] | None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("headrace.log.records.COMPILED_FROM_RECORDS", compiled_from)
+        try:
+            starts, ends = _walk(raw, payloads)
+            _columns_fit(raw, starts, ends)
+        except (CorruptData, IndexError):
+            return None
+    return [starts.tolist(), ends.tolist()]
+
+
+def _columns_fit(raw: bytes, starts: NDArray[np.int64], ends: NDArray[np.int64]) -> None:
+    """The stepwise walk leaves it to the next step to see that a length and its end do not agree."""
+    lengths, behind = _varints(np.frombuffer(raw, np.uint8), starts)
+    if not (lengths == ends - behind).all():
+        raise IndexError
+
+
+def _varint_bytes(length: int) -> bytes:
+    zigzag, encoded = length << 1, bytearray()
+    while zigzag >= 0x80:
+        encoded.append(zigzag & 0x7F | 0x80)
+        zigzag >>= 7
+    return bytes([*encoded, zigzag])

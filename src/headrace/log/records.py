@@ -1,7 +1,7 @@
 """Records out of batches, as columns.
 
-A record starts with its length, so the starts must be walked one after the other; that loop is plain Python and does
-nothing else. All other fields are then read for all records at once, and keys and values are gathered by Arrow.
+A record starts with its length, so the starts must be walked one after the other; that loop does nothing else, and is
+compiled where there are many. All other fields are then read for all records at once; Arrow gathers keys and values.
 """
 
 from __future__ import annotations
@@ -22,6 +22,9 @@ from headrace.log.storage import Buffer
 
 Header = tuple[str, bytes | None]
 Integers = NDArray[np.int64]
+
+# From so many records on, the compiled walk is worth loading. A broker looks at one batch at a time and stays small.
+COMPILED_FROM_RECORDS = 10_000
 
 _MORE = 0x80
 _VARINT_BYTES_MAX = 10
@@ -137,12 +140,36 @@ def _malformed(header: BatchHeader) -> CorruptData:
 
 def _walk(data: Buffer, payloads: Sequence[Payload]) -> tuple[Integers, Integers]:
     """Where each record starts and ends. Raises CorruptData, or IndexError when a length leads out of the buffer."""
+    for header, start, end in payloads:
+        if not 0 <= header.record_count <= end - start:
+            raise _malformed(header)
+    counts = np.array([payload.header.record_count for payload in payloads], np.int64)
+    many = counts.sum() >= COMPILED_FROM_RECORDS
+    starts = _starts_compiled(data, payloads, counts) if many else _starts_stepwise(data, payloads)
+    ends = np.empty_like(starts)
+    ends[:-1] = starts[1:]
+    filled = counts > 0
+    ends[np.cumsum(counts)[filled] - 1] = np.array([payload.end for payload in payloads])[filled]
+    return starts, ends
+
+
+def _starts_compiled(data: Buffer, payloads: Sequence[Payload], counts: Integers) -> Integers:
+    from headrace.log.walk import ALL_SOUND, record_starts  # noqa: PLC0415  (66 MB: only where it pays)
+
+    begins = np.array([payload.start for payload in payloads], np.int64)
+    ends = np.array([payload.end for payload in payloads], np.int64)
+    starts = np.empty(int(counts.sum()), np.int64)
+    unsound = record_starts(np.frombuffer(data, np.uint8), begins, ends, counts, starts)
+    if unsound != ALL_SOUND:
+        raise _malformed(payloads[unsound].header)
+    return starts
+
+
+def _starts_stepwise(data: Buffer, payloads: Sequence[Payload]) -> Integers:
     starts: list[int] = []
     add, steps = starts.append, _STEPS
     for header, start, end in payloads:
         position = start
-        if not 0 <= header.record_count <= end - position:
-            raise _malformed(header)
         for _ in range(header.record_count):
             add(position)
             low = data[position]
@@ -155,13 +182,7 @@ def _walk(data: Buffer, payloads: Sequence[Payload]) -> tuple[Integers, Integers
                 position += max(length, 0)
         if position != end:
             raise _malformed(header)
-    counts = np.array([payload.header.record_count for payload in payloads])
-    starts_array = np.array(starts, np.int64)
-    ends = np.empty_like(starts_array)
-    ends[:-1] = starts_array[1:]
-    filled = counts > 0
-    ends[np.cumsum(counts)[filled] - 1] = np.array([payload.end for payload in payloads])[filled]
-    return starts_array, ends
+    return np.array(starts, np.int64)
 
 
 def _varints(data: NDArray[np.uint8], at: Integers) -> tuple[Integers, Integers]:

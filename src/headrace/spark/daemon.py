@@ -12,6 +12,7 @@ from pyspark import daemon
 
 # What a worker of our source and our sink would import after the fork, every time one is started.
 PRELOADED = (
+    "headrace.log.walk",
     "headrace.spark.reading",
     "headrace.spark.sink",
     "headrace.spark.source",
