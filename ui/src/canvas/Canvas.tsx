@@ -15,7 +15,7 @@ import { readHashSearch, writeHashSearch } from "@/app/hashLocation";
 import { NODE_HEIGHT_PX, NODE_WIDTH_PX } from "@/document/align";
 import type { Edge } from "@/document/graph";
 import { refusal } from "@/document/wiring";
-import { addOperator, connect, edgeByKey, insertOnEdge } from "@/editor/editing";
+import { addOperator, connect, edgeByKey, insertOnEdge, spliceInto } from "@/editor/editing";
 import { GRID_PX, onGrid } from "@/layout/tidy";
 import { execute, presentGraph, useDocument } from "@/stores/documentStore";
 import { selectEdge, selectNodes, selectNothing, show, useUi } from "@/stores/uiStore";
@@ -116,6 +116,15 @@ export function Canvas() {
     [catalogue, placeAt],
   );
 
+  const onNodeDragStop = useCallback(
+    (event: MouseEvent | TouchEvent, node: PipelineFlowNode, moved: PipelineFlowNode[]) => {
+      const edge =
+        moved.length === 1 && "clientX" in event ? edgeUnder(event.clientX, event.clientY) : undefined;
+      if (!edge || !spliceInto(edge, node.id, node.position, catalogue)) noteMoved(moved);
+    },
+    [catalogue],
+  );
+
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: a drop target; everything it does has a key and a command
     <div
@@ -131,8 +140,8 @@ export function Canvas() {
         nodeTypes={NODE_TYPES}
         edgeTypes={EDGE_TYPES}
         onNodesChange={onNodesChange}
-        onNodeDragStop={noteMoved}
-        onSelectionDragStop={(_event, moved) => noteMoved(null, null, moved)}
+        onNodeDragStop={onNodeDragStop}
+        onSelectionDragStop={(_event, moved) => noteMoved(moved)}
         isValidConnection={isValidConnection}
         onConnect={(connection) => connect(edgeOf(connection))}
         onConnectEnd={onConnectEnd}
@@ -180,7 +189,7 @@ function edgeUnder(x: number, y: number): Edge | undefined {
   return edgeByKey(found.find(Boolean)?.getAttribute("data-id") ?? null);
 }
 
-function noteMoved(_event: unknown, _node: unknown, moved: PipelineFlowNode[]): void {
+function noteMoved(moved: readonly PipelineFlowNode[]): void {
   execute({ kind: "move", positions: Object.fromEntries(moved.map(({ id, position }) => [id, position])) });
 }
 

@@ -35,6 +35,22 @@ describe("commands", () => {
     expect(edgesOf(apply(longer, { kind: "remove-and-reconnect", ids: ["b", "d"] }))).toEqual(["a.out>c.in"]);
   });
 
+  it("a free node is spliced into an edge, a connected one is not", () => {
+    const part = { nodes: { d: { id: "d", operator: "filter", config: {} } }, edges: [], layout: {} };
+    const graph = apply(CHAIN, { kind: "add", part });
+    const through = {
+      kind: "splice",
+      edge: wire("a", "b"),
+      input: "in",
+      output: "out",
+      position: { x: 9, y: 9 },
+    } as const;
+    const spliced = apply(graph, { ...through, id: "d" });
+    expect(edgesOf(spliced)).toEqual(["a.out>d.in", "b.out>c.in", "d.out>b.in"]);
+    expect(spliced.layout.d).toEqual({ x: 9, y: 9 });
+    expect(apply(graph, { ...through, id: "c" })).toBe(graph);
+  });
+
   it("delete takes the edges along", () => {
     expect(edgesOf(apply(CHAIN, { kind: "remove", ids: ["b"], edges: [] }))).toEqual([]);
     expect(edgesOf(apply(CHAIN, { kind: "remove", ids: [], edges: [wire("a", "b")] }))).toEqual([

@@ -28,6 +28,8 @@ export function apply(graph: Graph, command: Command): Graph {
       return command.ids.reduce(removeAndReconnect, graph);
     case "insert":
       return insert(graph, command);
+    case "splice":
+      return splice(graph, command);
     case "replace":
       return replace(graph, command);
     case "connect":
@@ -85,11 +87,26 @@ function insert(graph: Graph, command: Of<"insert">): Graph {
     edges: graph.edges.filter((other) => !isSameEdge(other, edge)),
     layout: { ...graph.layout, [id]: position },
   };
-  return withFittingEdges(grown, [
-    { ...edge, target: id, target_port: input },
-    { ...edge, source: id, source_port: output },
-  ]);
+  return withFittingEdges(grown, ends(edge, id, input, output));
 }
+
+/** A node that is connected to nothing comes between the ends of the edge. */
+function splice(graph: Graph, { edge, id, input, output, position }: Of<"splice">): Graph {
+  const isFree = id in graph.nodes && inputsOf(graph, id).length + outputsOf(graph, id).length === 0;
+  if (!isFree || !graph.edges.some((other) => isSameEdge(other, edge))) return graph;
+  const cut: Graph = {
+    ...graph,
+    edges: graph.edges.filter((other) => !isSameEdge(other, edge)),
+    layout: { ...graph.layout, [id]: position },
+  };
+  return withFittingEdges(cut, ends(edge, id, input, output));
+}
+
+/** The two edges that lead through a node in the place of one. */
+const ends = (edge: Edge, id: string, input: string, output: string): Edge[] => [
+  { ...edge, target: id, target_port: input },
+  { ...edge, source: id, source_port: output },
+];
 
 function replace(graph: Graph, { id, operator, config, ports }: Of<"replace">): Graph {
   const replaced = withNode(graph, id, (node) => ({ ...node, operator, config }));

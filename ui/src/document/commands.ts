@@ -21,6 +21,7 @@ export type Command =
       output: string;
       position: Position;
     }
+  | { kind: "splice"; edge: Edge; id: string; input: string; output: string; position: Position }
   | { kind: "replace"; id: string; operator: string; config: Config; ports: PortNames }
   | { kind: "connect"; edge: Edge }
   | { kind: "set"; id: string; setting: string; value: Json | undefined }
@@ -42,6 +43,7 @@ export function labelOf(command: Command): string {
     case "remove-and-reconnect":
       return `delete ${count(command.ids, "node")} and reconnect`;
     case "insert":
+    case "splice":
       return `insert ${command.id}`;
     case "replace":
       return `replace ${command.id} by ${command.operator}`;

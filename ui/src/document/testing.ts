@@ -50,6 +50,10 @@ export const anyCommand: fc.Arbitrary<(graph: Graph) => Command> = fc.oneof(
       const found = graph.edges[pick % Math.max(1, graph.edges.length)] ?? wild;
       return { kind: "insert", edge: found, input: "in", output: "out", ...rest } as const;
     }),
+  fc.record({ pick: fc.nat(), id, position, wild: edge }).map(({ pick, wild, ...rest }) => (graph: Graph) => {
+    const found = graph.edges[pick % Math.max(1, graph.edges.length)] ?? wild;
+    return { kind: "splice", edge: found, input: "in", output: "out", ...rest } as const;
+  }),
   fc.record({ id, operator, config, ports }).map((made) => () => ({ kind: "replace", ...made }) as const),
   edge.map((made) => () => ({ kind: "connect", edge: made }) as const),
   edge.map((made) => () => ({ kind: "connect", edge: made }) as const),

@@ -2,7 +2,7 @@
 
 import { type Direction, focusNode, nearest } from "@/canvas/focus";
 import { ALIGNMENTS, type Alignment } from "@/document/align";
-import { edgeKey } from "@/document/graph";
+import { edgeKey, inputsOf, outputsOf } from "@/document/graph";
 import type { Catalogue } from "@/document/wiring";
 import { focusDrawer } from "@/drawers/Drawer";
 import { placed } from "@/layout/placement";
@@ -59,9 +59,14 @@ function startAdding(catalogue: Catalogue): void {
   });
 }
 
+/** Only what has ports for the wires that are there is offered. */
 function startReplacing(): void {
   const node = selectedNode();
-  if (node) show({ adding: { end: null, position: null, replaces: node } });
+  if (!node) return;
+  const isRead = outputsOf(presentGraph(), node).length > 0;
+  const isFed = inputsOf(presentGraph(), node).length > 0;
+  const end = isRead ? (isFed ? "edge" : "input") : isFed ? "output" : null;
+  show({ adding: { end, position: null, replaces: node } });
 }
 
 function startConnecting(): void {

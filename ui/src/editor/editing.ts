@@ -75,6 +75,15 @@ export function insertOnEdge(edge: Edge, operator: Operator, position: Position 
   if (inserted) selectNodes([id]);
 }
 
+/** A node that was dragged onto an edge, if it can stand there. True if it does now. */
+export function spliceInto(edge: Edge, id: string, position: Position, catalogue: Catalogue): boolean {
+  const operator = catalogue.get(presentGraph().nodes[id]?.operator ?? "");
+  const [input] = operator?.inputs ?? [];
+  const [output] = operator?.outputs ?? [];
+  if (!input || !output) return false;
+  return execute({ kind: "splice", edge, id, input: input.name, output: output.name, position });
+}
+
 function between(graph: Graph, { source, target }: Edge): Position {
   const layout = placed(graph);
   const one = layout[source] ?? { x: 0, y: 0 };
