@@ -7,7 +7,21 @@ from typing import Annotated
 
 import typer
 
-from headrace.cli import bench, consume, demo, doctor, operators, pipeline, produce, sql, topic, up, user
+from headrace.cli import (
+    backup,
+    bench,
+    consume,
+    demo,
+    doctor,
+    operators,
+    pipeline,
+    produce,
+    restore,
+    sql,
+    topic,
+    up,
+    user,
+)
 from headrace.cli.boundary import Invocation, report_errors
 
 __all__ = ["app", "main"]
@@ -27,6 +41,8 @@ app.command("produce")(produce.command)
 app.command("consume")(consume.command)
 app.add_typer(user.app, name="user")
 app.add_typer(pipeline.app, name="pipeline")
+app.command("backup")(backup.command)
+app.command("restore")(restore.command)
 app.command("operators")(operators.command)
 app.add_typer(bench.app, name="bench")
 app.command("doctor")(doctor.command)

@@ -103,6 +103,15 @@ class PartitionReader:
         return overlapping(entries, start_offset, end_offset)
 
 
+def segment_extent(directory: Path, base_offset: int, end_offset: int) -> int:
+    """Bytes of a segment's batches below an offset. Raises FileNotFoundError, CorruptData."""
+    path = segment_path(directory, base_offset, LOG_SUFFIX)
+    if end_offset <= base_offset or not path.stat().st_size:
+        return 0
+    segment = _MappedSegment(directory, base_offset, end_offset, MappedFile(path).view)
+    return max(position + header.size_bytes for position, header in segment._batches(end_offset - 1))
+
+
 def _read_aborted(path: Path) -> list[AbortedTransaction]:
     """The entries of one index. The last may be half written at the moment, so damage is believed late."""
     place = f"{path.parent.name}/{path.name}"

@@ -146,6 +146,23 @@ class Client:
 
         return self._retry(attempt)
 
+    def high_watermarks(self, partitions: Iterable[TopicPartition]) -> dict[TopicPartition, int]:
+        """The ends of many partitions. Those of one broker are all of one moment."""
+        wanted = list(partitions)
+
+        def attempt(deadline: Deadline) -> dict[TopicPartition, int]:
+            found: dict[TopicPartition, int] = {}
+            for connection, keys in self._router.by_leader(wanted, deadline).items():
+                asked = (offsets.ListOffsetsTopic(t, (offsets.ListOffsetsPartition(i, LATEST),)) for t, i in keys)
+                request = offsets.ListOffsetsRequest(-1, tuple(asked), 0)
+                for topic in connection.send(protocol.LIST_OFFSETS, request, deadline).topics:
+                    for entry in topic.partitions:
+                        check(entry.error_code, f"offsets of {topic.name}-{entry.partition_index}")
+                        found[topic.name, entry.partition_index] = entry.offset
+            return found
+
+        return self._retry(attempt)
+
     def init_producer(self, transactional_id: str | None, timeout_ms: int = 60_000) -> Producer:
         """A producer id. With a transactional id: earlier holders are fenced, and what they left open is aborted."""
         request = transactions.InitProducerIdRequest(transactional_id, timeout_ms)

@@ -1,0 +1,34 @@
+"""`headrace backup`: a consistent copy of everything, while it runs."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Annotated
+
+import typer
+
+from headrace.cli.options import DEFAULT_DATA_DIR, DataDir, Json
+from headrace.cli.output import print_json
+
+
+def command(
+    target: Annotated[str, typer.Argument(help="A folder, or s3://bucket/prefix and the like.")],
+    *,
+    data_dir: DataDir = DEFAULT_DATA_DIR,
+    as_json: Json = False,
+) -> None:
+    """Save topics, groups and pipelines as they are now. Only what is new since the last time is sent."""
+    from headrace.backup import create_backup, open_objects  # noqa: PLC0415
+    from headrace.errors import NotFound  # noqa: PLC0415
+    from headrace.process import RunInfo  # noqa: PLC0415
+
+    try:
+        bootstrap = RunInfo.read(data_dir).bootstrap
+    except NotFound:
+        bootstrap = None
+    report = create_backup(data_dir, open_objects(target), bootstrap=bootstrap)
+    if as_json:
+        print_json(asdict(report))
+        return
+    typer.echo(f"saved {report.topic_count} topics with {report.record_count:,} offsets as of {report.time_ms} ms")
+    typer.echo(f"{report.sent_bytes / 1e6:,.1f} MB were new of {report.total_bytes / 1e6:,.1f} MB of log")
