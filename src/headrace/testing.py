@@ -14,12 +14,20 @@ from typing import Any, TypeAlias
 import pyarrow as pa
 
 from headrace.errors import Conflict, CorruptData
-from headrace.serial import Chain, DeadLetter, LaneRun, Moment, NodeReport, Progress, StateStore, Version
+from headrace.serial import (
+    END_OF_TIME_US,
+    Chain,
+    DeadLetter,
+    LaneInput,
+    LaneRun,
+    Moment,
+    NodeReport,
+    Progress,
+    StateStore,
+    Version,
+)
 
-__all__ = ["END_OF_TIME_US", "ChainTester", "Crash", "CrashPoint", "FakeClock", "MemoryFiles", "cut"]
-
-# A watermark after every row: what a bounded input ends with.
-END_OF_TIME_US = (1 << 62) - 1
+__all__ = ["ChainTester", "Crash", "CrashPoint", "FakeClock", "MemoryFiles", "cut"]
 
 Rows: TypeAlias = "pa.RecordBatch | pa.Table | Mapping[str, Sequence[Any]]"
 
@@ -141,8 +149,7 @@ class ChainTester:
         self.reports = result.reports
         self.dead_letters += result.dead_letters
         self.rows += made
-        seen = {} if result.latest_us is None else {self.lane: result.latest_us}
-        self.progress = self.progress.advanced(seen, self.clock.now_us, self.delay_us, None)
+        self.progress = self.progress.advanced(result.latest_us, self.clock.now_us, self.delay_us, None)
         self.batch += 1
 
 
@@ -153,11 +160,11 @@ def cut(rows: pa.RecordBatch | pa.Table, places: Iterable[int]) -> list[pa.Recor
     return [whole.slice(start, end - start) for start, end in itertools.pairwise(bounds)]
 
 
-def _until(batches: Iterable[pa.RecordBatch], crash: CrashPoint | None) -> Iterable[pa.RecordBatch]:
+def _until(batches: Iterable[pa.RecordBatch], crash: CrashPoint | None) -> Iterable[LaneInput]:
     for number, batch in enumerate(batches):
         if crash is not None and crash.after_batches == number:
             raise Crash
-        yield batch
+        yield LaneInput(batch)
 
 
 def _as_batch(rows: Rows) -> pa.RecordBatch:

@@ -24,3 +24,9 @@ def doubled(row: Value) -> Value:
 def mean_model(features: np.ndarray[Any, Any]) -> Any:
     """The mean of a row's features."""
     return features.mean(axis=1)
+
+
+@per_row
+def reciprocal(row: Value) -> Value:
+    """A hundred divided by the value; fails for zero."""
+    return Value(100 // row.value)

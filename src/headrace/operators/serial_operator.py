@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from headrace.operators.context import CompileContext
 
 TIME = "The event-time column, as named by the source's event_time."
-KEYS = "Columns whose values name a key: each key has state of its own. None makes one key of all rows of a partition."
+KEYS = "Columns whose values name a key: each key has state of its own. None makes one key of all rows."
 RETRIES_MAX = 100
 # Numbers that are nearly equal would be keys of their own.
 _NO_KEYS = ("FLOAT", "DOUBLE", "ARRAY", "MAP", "STRUCT", "DECIMAL")

@@ -14,16 +14,17 @@ from headrace.serial.items import ValueState
 from headrace.serial.keyed_rings import KeyedRings
 from headrace.serial.keyed_table import KeyedTable
 from headrace.serial.keys import Groups, group
-from headrace.serial.lanes import LaneResult, LaneRun, lane_of
+from headrace.serial.lanes import LaneInput, LaneResult, LaneRun, lane_of
 from headrace.serial.row_types import batch_from, rows_from, schema_of
 from headrace.serial.signals import Signal
 from headrace.serial.state import NodeState
 from headrace.serial.store import Manifest, StateStore, Version, manifest_from_json, manifest_to_json
 from headrace.serial.timers import Timer, Timers
-from headrace.serial.watermark import Progress
+from headrace.serial.watermark import END_OF_TIME_US, Progress
 
 __all__ = [
     "API_VERSION",
+    "END_OF_TIME_US",
     "FAIL",
     "Batch",
     "BatchFunction",
@@ -34,6 +35,7 @@ __all__ = [
     "Groups",
     "KeyedRings",
     "KeyedTable",
+    "LaneInput",
     "LaneResult",
     "LaneRun",
     "Link",

@@ -103,8 +103,13 @@ class Chain:
             boundary = Boundary(step.node, lane, step.operator, step.on_error)
             self._running[step.node] = _Running(boundary, step.operator, timers, context, NodeReport())
             boundary.call(lambda step=step, context=context: step.operator.open(context))  # type: ignore[misc]
+        return self.advance(moment.watermark_us, moment.now_us)
+
+    def advance(self, watermark_us: int | None, now_us: int) -> list[pa.RecordBatch]:
+        """Calls the timers that are due at this watermark and time. Returns the rows that leave by that."""
         for node, running in self._running.items():
-            for timer in running.timers.due(moment.watermark_us, moment.now_us):
+            running.context.watermark_us, running.context.now_us = watermark_us, now_us
+            for timer in running.timers.due(watermark_us, now_us):
                 made = running.boundary.call(lambda running=running, timer=timer: running.operator.on_timer(timer))  # type: ignore[misc]
                 self._pass_on(node, made)
         return self._taken()

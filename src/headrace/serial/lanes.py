@@ -15,11 +15,15 @@ from headrace.serial.boundary import DeadLetter
 from headrace.serial.chain import Chain, Moment, NodeReport
 from headrace.serial.context import microseconds
 from headrace.serial.keys import Integers
+from headrace.serial.state import NodeState
 from headrace.serial.store import StateStore, Version
+from headrace.serial.watermark import END_OF_TIME_US
 
 # Between the texts of several key columns: no text of a key column ends with it by accident and none begins so.
 KEY_SEPARATOR = "\x1f"
 NULL_KEY = "\x00"
+# Stands for no time at all.
+_BEFORE_ALL_TIME_US = -(1 << 62)
 
 
 def lane_of(keys: Sequence[pa.Array[Any]], lane_count: int) -> Integers:
@@ -39,16 +43,28 @@ class LaneResult:
     versions: dict[str, Version] = field(default_factory=dict)
     reports: dict[str, NodeReport] = field(default_factory=dict)
     dead_letters: list[DeadLetter] = field(default_factory=list)
-    latest_us: int | None = None
+    latest_us: dict[int, int] = field(default_factory=dict)
+    """The latest event time among the rows of each source partition."""
+
+
+@dataclass(frozen=True, slots=True)
+class LaneInput:
+    """Rows of one lane, in order. `origins` are the source partitions of a batch's rows; None: all of `lane`'s own."""
+
+    rows: pa.RecordBatch
+    origins: Integers | None = None
 
 
 class LaneRun:
-    """One micro-batch of one lane. Iterate `rows`, all of it; then `result` is complete and its state on disk."""
+    """One micro-batch of one lane. Iterate `rows`, all of it; then `result` is complete and its state on disk.
+
+    Without a store the input is bounded: it begins with no state, and ends with every timer called.
+    """
 
     def __init__(
         self,
         chain: Chain,
-        store: StateStore,
+        store: StateStore | None,
         lane: int,
         moment: Moment,
         versions: Mapping[str, Version],
@@ -62,28 +78,45 @@ class LaneRun:
         self._event_time = event_time
         self.result = LaneResult(lane)
 
-    def rows(self, batches: Iterable[pa.RecordBatch], *, private: bool = False) -> Iterator[pa.RecordBatch]:
+    def rows(self, inputs: Iterable[LaneInput], *, private: bool = False) -> Iterator[pa.RecordBatch]:
         """The rows that leave the chain. Raises OperatorFailed; then nothing of the state is kept."""
         lane = self.result.lane
-        states = {node: self._store.load(node, lane, version) for node, version in self._versions.items()}
+        states = {node: self._state(node) for node in self._chain.nodes}
         with _closing(self._chain):
             yield from self._chain.open(lane, self._moment, states)
-            for batch in batches:
+            for batch in inputs:
                 self._see(batch)
-                yield from self._chain.process(batch, private=private)
+                yield from self._chain.process(batch.rows, private=private)
+            if self._store is None:
+                yield from self._chain.advance(END_OF_TIME_US, self._moment.now_us)
             self.result.reports = self._chain.finish()
             self.result.dead_letters = self._chain.dead_letters()
-        for node, state in states.items():
-            base = self._versions[node]
-            self.result.versions[node] = self._store.write(node, lane, self._moment.batch, state, base)
+        if self._store is not None:
+            for node, state in states.items():
+                base = self._versions.get(node, Version())
+                self.result.versions[node] = self._store.write(node, lane, self._moment.batch, state, base)
 
-    def _see(self, batch: pa.RecordBatch) -> None:
-        if self._event_time is None or not batch.num_rows:
+    def _state(self, node: str) -> NodeState:
+        if self._store is None:
+            return NodeState()
+        return self._store.load(node, self.result.lane, self._versions.get(node, Version()))
+
+    def _see(self, batch: LaneInput) -> None:
+        if self._event_time is None or not batch.rows.num_rows:
             return
-        times = batch.column(self._event_time).drop_null()
-        if len(times):
-            latest = int(microseconds(times).max())
-            self.result.latest_us = max(latest, self.result.latest_us or latest)
+        times = batch.rows.column(self._event_time)
+        at_us = microseconds(times, missing=_BEFORE_ALL_TIME_US)
+        if batch.origins is None:
+            self._note(self.result.lane, int(at_us.max()))
+            return
+        latest = np.full(int(batch.origins.max()) + 1, _BEFORE_ALL_TIME_US)
+        np.maximum.at(latest, batch.origins, at_us)
+        for partition in np.unique(batch.origins).tolist():
+            self._note(partition, int(latest[partition]))
+
+    def _note(self, partition: int, at_us: int) -> None:
+        if at_us > _BEFORE_ALL_TIME_US:
+            self.result.latest_us[partition] = max(at_us, self.result.latest_us.get(partition, at_us))
 
 
 @contextmanager

@@ -3,32 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+
+# A watermark after every row: what a bounded input ends with.
+END_OF_TIME_US = (1 << 62) - 1
 
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far event time came in each lane, and when a row was last seen there. Part of the commit record."""
+    """How far event time came in each source partition, and when it last had a row. Part of the commit record."""
 
     latest_us: Mapping[int, int] = field(default_factory=dict)
     seen_us: Mapping[int, int] = field(default_factory=dict)
     watermark_us: int | None = None
 
     def advanced(self, latest_us: Mapping[int, int], now_us: int, delay_us: int, idle_us: int | None) -> Progress:
-        """After a micro-batch in which lanes saw rows up to `latest_us`.
+        """After a micro-batch in which partitions had rows up to `latest_us`.
 
-        The slowest lane counts; one that saw nothing for `idle_us` does not. The watermark never goes back.
+        The slowest partition counts; one that had nothing for `idle_us` does not. The watermark never goes back.
         """
-        latest = {**self.latest_us, **{lane: max(us, self.latest_us.get(lane, us)) for lane, us in latest_us.items()}}
+        latest = {**self.latest_us, **{p: max(us, self.latest_us.get(p, us)) for p, us in latest_us.items()}}
         seen = {**self.seen_us, **dict.fromkeys(latest_us, now_us)}
-        awake = [us for lane, us in latest.items() if idle_us is None or now_us - seen[lane] < idle_us]
-        # When all lanes are idle, nothing says that time went on.
+        awake = [us for p, us in latest.items() if idle_us is None or now_us - seen[p] < idle_us]
+        # When all are idle, nothing says that time went on.
         reached = min(awake) - delay_us if awake else self.watermark_us
         return Progress(latest, seen, _later(self.watermark_us, reached))
-
-    def without_lanes(self) -> Progress:
-        """For another number of lanes: the watermark stays, what each lane saw begins anew."""
-        return replace(self, latest_us={}, seen_us={})
 
     def to_json(self) -> list[object]:
         return [_texts(self.latest_us), _texts(self.seen_us), self.watermark_us]
@@ -43,9 +42,9 @@ def _later(one: int | None, other: int | None) -> int | None:
     return max((us for us in (one, other) if us is not None), default=None)
 
 
-def _texts(lanes: Mapping[int, int]) -> dict[str, int]:
-    return {str(lane): us for lane, us in lanes.items()}
+def _texts(partitions: Mapping[int, int]) -> dict[str, int]:
+    return {str(partition): us for partition, us in partitions.items()}
 
 
-def _numbers(lanes: Mapping[str, int]) -> dict[int, int]:
-    return {int(lane): us for lane, us in lanes.items()}
+def _numbers(partitions: Mapping[str, int]) -> dict[int, int]:
+    return {int(partition): us for partition, us in partitions.items()}

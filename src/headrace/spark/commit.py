@@ -11,7 +11,7 @@ import json
 import time
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
-from typing import Final
+from typing import Any, Final
 
 from headrace.errors import CorruptData
 from headrace.log import decode_fetched, encode_batches, parse_batches, with_producer
@@ -56,6 +56,8 @@ class CommitRecord:
     previous_offsets: str | None = None
     previous_commit: str | None = None
     files: tuple[FileMove, ...] = ()
+    chain: dict[str, Any] | None = None
+    """State files and event time of the query's chain, if it has one."""
 
     def to_bytes(self) -> bytes:
         return json.dumps(asdict(self)).encode()

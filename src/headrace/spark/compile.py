@@ -13,10 +13,12 @@ from typing import TYPE_CHECKING
 
 from headrace.errors import HeadraceError, InvalidInput
 from headrace.graph.document import Node
-from headrace.graph.schema import Schema
+from headrace.graph.schema import Schema, backquoted
 from headrace.graph.validation import Validated
 from headrace.operators import Catalogue, used_columns
+from headrace.operators.serial_chain import ChainPlan
 from headrace.operators.topic_source import TopicConfig
+from headrace.spark.chain import chained, lanes_of
 from headrace.spark.outputs import dead_letter_output, make_output, physical_columns
 from headrace.spark.plan import QueryPlan
 from headrace.spark.prefilter import Prefilter
@@ -24,6 +26,8 @@ from headrace.spark.pushdown import prefilter_of
 from headrace.spark.specs import (
     ASIDE_COLUMNS,
     BAD_COLUMN,
+    CHAIN_COLUMN,
+    LETTER_COLUMN,
     OPTION,
     SKIPPED_COLUMN,
     Offsets,
@@ -72,6 +76,9 @@ class Compilation:
     ranges: Mapping[str, Range]
     bounded: bool = False
     prefilter: Prefilter | None = None
+    serves_chain: bool = False
+    lane_count: int | None = None
+    """Lanes of the query's chain, where it has one that was started before."""
     node: Node = field(default_factory=lambda: Node("", ""))
     observations: list[Observation] = field(default_factory=list)
     """Filled in a batch run: what was counted, to be read when it has ended."""
@@ -95,6 +102,8 @@ class Compilation:
                 outputs.append(make_output(branch.sink, self.catalogue, current, row))
         if plan.bad_rows_of is not None and (topic := self._topic_config(plan.bad_rows_of).dead_letter):
             outputs.append(dead_letter_output(plan.bad_rows_of, topic, BAD_COLUMN))
+        if letters := self._letters(plan):
+            outputs.append(dead_letter_output(*letters, LETTER_COLUMN))
         return CompiledQuery(plan, self._finished(plan, row, views, outputs), tuple(outputs))
 
     def read_topic(self, node: Node, schema: Schema) -> DataFrame:
@@ -108,6 +117,7 @@ class Compilation:
             fail_on_bad=config.bad_rows == "fail",
             end=self.ranges[node.id].end,
             prefilter=self.prefilter,
+            serves_chain=self.serves_chain,
         )
         asides = {BAD_COLUMN: not spec.fail_on_bad, SKIPPED_COLUMN: spec.prefilter is not None}
         carried = [f"{name} {ASIDE_COLUMNS[name]}" for name, is_carried in asides.items() if is_carried]
@@ -132,14 +142,41 @@ class Compilation:
 
     def _base(self, plan: QueryPlan) -> DataFrame:
         """The rows of the query's base node. What travels beside the rows is counted and left out before a chain."""
-        frame = replace(self, prefilter=self._prefilter(plan))._compile(plan.source, {})
-        for node in plan.chain[1:]:
+        serial = self.chain_of(plan)
+        source = replace(self, prefilter=self._prefilter(plan), serves_chain=serial is not None)
+        frame = source._compile(plan.source, {})
+        for node in plan.chain[1 : len(plan.chain) - (len(serial.nodes) if serial else 0)]:
             if asides_of(frame):
                 frame = self._without_asides(frame, plan.source)
             frame = self._compile(node, {"in": frame})
             if node is not plan.base:
                 frame = self._counted(frame, node.id, {node.id: None})
-        return frame
+        return frame if serial is None else self._chained(frame, plan, serial)
+
+    def chain_of(self, plan: QueryPlan) -> ChainPlan | None:
+        """The serial nodes at the end of a query's chain. Raises InvalidInput where others follow them."""
+        serial = [node for node in plan.chain if self.catalogue.get(node.operator).spec.kind == "serial"]
+        if not serial:
+            return None
+        first = plan.chain.index(serial[0])
+        if list(plan.chain[first:]) != serial:
+            hint = "filters, selects and sinks can; for more, write to a topic and go on from there"
+            raise InvalidInput(f"{plan.base.operator} cannot follow a serial operator", node=plan.base.id, hint=hint)
+        return ChainPlan(tuple(serial), self._schema(plan.chain[first - 1]))
+
+    def lanes(self, chain: ChainPlan) -> int | None:
+        """How many lanes the chain has: as many as when it was first started."""
+        wanted = self.lane_count or int(self.spark.conf.get("spark.sql.shuffle.partitions") or 1)
+        return lanes_of(chain, self.catalogue, wanted)
+
+    def _chained(self, frame: DataFrame, plan: QueryPlan, serial: ChainPlan) -> DataFrame:
+        if asides_of(frame):
+            frame = self._without_asides(frame, plan.source)
+        with blaming(serial.nodes[0]):
+            if plan.source.operator != "topic" and serial.keys(self.catalogue) is None and _keeps_state(serial, self):
+                raise InvalidInput("as_topic is for rows of a topic", hint="leave partitioned as it is: by_key")
+            columns = [backquoted(name) for name in serial.schema.names]
+            return chained(frame.select(*columns), serial, self.catalogue, self.lanes(serial) or 1)
 
     def _compile(self, node: Node, inputs: Mapping[str, DataFrame]) -> DataFrame:
         operator = self.catalogue.get(node.operator)
@@ -156,6 +193,18 @@ class Compilation:
             return None
         conditions = [self._condition(nodes[0], plan.source) if nodes else None for nodes in first]
         return prefilter_of(conditions, self._schema(plan.source))
+
+    def _letters(self, plan: QueryPlan) -> tuple[Node, str] | None:
+        """The topic for rows that the chain's operators set aside. Raises InvalidInput where nodes name several."""
+        serial = self.chain_of(plan)
+        named = {
+            topic: node
+            for node in (serial.nodes if serial else ())
+            if (topic := getattr(self.validated.configs[node.id], "dead_letter", None)) is not None
+        }
+        if len(named) > 1:
+            raise InvalidInput("neighbouring serial nodes name different dead-letter topics", valid=tuple(named))
+        return next(((node, topic) for topic, node in named.items()), None)
 
     def _condition(self, node: Node, before: Node) -> str | None:
         step = self.catalogue.get(node.operator).row_step(self.validated.configs[node.id], self._schema(before))
@@ -197,7 +246,12 @@ class Compilation:
         asides = _aside_counts(frame, plan.source)
         # One observation for all counts: each splits the code that Spark generates.
         frame = self._counted(_wanted_only(frame, set(sinks.values())), "late", late, asides)
-        return frame.select(*dict.fromkeys(name for output in outputs for name in physical_columns(output)))
+        wanted = [name for output in outputs for name in physical_columns(output)]
+        return frame.select(*dict.fromkeys([*wanted, *(name for name in (CHAIN_COLUMN,) if name in frame.columns)]))
+
+
+def _keeps_state(chain: ChainPlan, compilation: Compilation) -> bool:
+    return any(compilation.catalogue.get(node.operator).spec.stateful for node in chain.nodes)
 
 
 def _wanted_only(frame: DataFrame, keeps: set[str | None]) -> DataFrame:
@@ -221,7 +275,7 @@ def _aside_counts(frame: DataFrame, source: Node) -> list[Column]:
         BAD_COLUMN: spark.count(BAD_COLUMN).alias(f"{BAD_ROWS}:{source.id}"),
         SKIPPED_COLUMN: spark.coalesce(spark.sum(SKIPPED_COLUMN), spark.lit(0)).alias(f"{SKIPPED_ROWS}:{source.id}"),
     }
-    return [counts[name] for name in asides_of(frame)]
+    return [counts[name] for name in asides_of(frame) if name in counts]
 
 
 def _functions() -> ModuleType:

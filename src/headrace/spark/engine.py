@@ -17,11 +17,13 @@ from headrace.graph.document import Config, Document
 from headrace.graph.names import require_name
 from headrace.graph.validation import Validated, validate
 from headrace.operators import Catalogue
+from headrace.spark.chain_driver import bounded_orders, make_driver
 from headrace.spark.commit import CommitLog
 from headrace.spark.compile import Compilation, Range
 from headrace.spark.events import EventBus
 from headrace.spark.files import preview_path
 from headrace.spark.job import Job
+from headrace.spark.orders import ChainRecord
 from headrace.spark.plan import QueryPlan, plan_queries
 from headrace.spark.progress import Counts, QueryProgress
 from headrace.spark.query import (
@@ -192,7 +194,8 @@ class Engine:
                 spec = SinkSpec(
                     f"{document.name}.{plan.name}.{run}", self.settings.bootstrap, str(staging), None, outputs
                 )
-                write_once(spec, compiled.frame)
+                with bounded_orders(compilation, plan):
+                    write_once(spec, compiled.frame)
         counts = Counts.of((o._name or "", o.get) for o in compilation.observations)
         return BatchResult(counts.nodes, counts.bad, time.monotonic() - began_s)
 
@@ -267,12 +270,17 @@ class Engine:
         try:
             last = open_query(home, log, location, _start_of(validated, plan.source.id), reset=reset)
             ranges = {} if last.start is None else {plan.source.id: Range(last.start)}
-            compiled = replace(compilation, ranges=ranges).query(plan)
+            chain_record = ChainRecord.from_json(last.chain)
+            compilation = replace(compilation, ranges=ranges, lane_count=chain_record.lane_count)
+            compiled = compilation.query(plan)
+            chain = make_driver(compilation, plan, home.directory / "serial")
+            if chain is not None:
+                chain.sweep(chain_record)
             outputs = with_partition_counts(client, compiled.outputs, _partitions_wanted(validated))
             spec = home.sink_spec(self.settings.bootstrap, outputs)
             align(home, spec, last)
             progress = QueryProgress(plan, location.topic if location else None, end=dict(last.start or {}))
-            return RunningQuery(home, compiled, Committer(spec, log), progress, until_end=until_end)
+            return RunningQuery(home, compiled, Committer(spec, log, chain), progress, until_end=until_end)
         except BaseException:
             log.close()
             raise

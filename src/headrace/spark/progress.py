@@ -120,4 +120,5 @@ def parse_offsets(text: str | None) -> dict[str, int]:
     if not text or not text.startswith("{"):
         return {}
     offsets: dict[str, int] = json.loads(text)
-    return offsets
+    # Beside the partitions a source may count ticks.
+    return {partition: offset for partition, offset in offsets.items() if partition.isdigit()}

@@ -16,9 +16,13 @@ from pyspark import TaskContext
 from pyspark.sql import DataFrame
 
 from headrace.errors import CorruptData, ExternalFailure
+from headrace.serial import LaneResult, Moment
+from headrace.spark.chain import results_of
+from headrace.spark.chain_driver import ChainDriver
 from headrace.spark.checkpoint import Checkpoint, source_offsets
 from headrace.spark.commit import CommitLog, CommitRecord, FileMove, Rows, append_rows
 from headrace.spark.files import make_visible, update_preview
+from headrace.spark.orders import ChainRecord
 from headrace.spark.specs import SinkSpec
 from headrace.spark.staging import Staged, Staging
 from headrace.wire.client import Client
@@ -54,30 +58,54 @@ class Committer:
     After any doubt it fences again, so that an answer that was lost on the way is read from the log, never guessed.
     """
 
-    def __init__(self, spec: SinkSpec, log: CommitLog) -> None:
+    def __init__(self, spec: SinkSpec, log: CommitLog, chain: ChainDriver | None = None) -> None:
+        self.chain = chain
         self._spec = spec
         self._log = log
         self._checkpoint = Checkpoint(Path(spec.checkpoint or ""))
+        self._moment: Moment | None = None
 
     def write(self, frame: DataFrame, batch: int) -> None:
         """Called by Spark once for every batch, and again for the same one after a crash: that changes nothing."""
-        self.commit(batch, staged(self._spec, frame))
+        chain = self.chain
+        if chain is None:
+            self.commit(batch, staged(self._spec, frame))
+        else:
+            self._with_broker(lambda: self._order(chain, frame, batch))
+            self.commit(batch, staged(self._spec, frame) if self._moment else ())
 
     def close(self) -> None:
         self._log.close()
 
     def commit(self, batch: int, messages: Sequence[Staged]) -> None:
+        self._with_broker(lambda: self._commit_once(batch, messages))
+        discard(messages)
+
+    def _with_broker(self, action: Callable[[], None]) -> None:
+        """Tries again while the broker is away, up to a limit."""
         deadline_s = time.monotonic() + COMMIT_DEADLINE_S
         while True:
             try:
-                self._commit_once(batch, messages)
-                break
+                return action()
             except ExternalFailure:
                 self._log.forget()
                 if time.monotonic() > deadline_s:
                     raise
                 time.sleep(COMMIT_RETRY_S)
-        discard(messages)
+
+    def _order(self, chain: ChainDriver, frame: DataFrame, batch: int) -> None:
+        """Tells the tasks where the chain's state stands. A batch that is committed already must not run again."""
+        last, offsets = self._log.last(), self._checkpoint.offsets(batch)
+        known = last is None or offsets is None or last.batch >= batch
+        record = ChainRecord.from_json(last.chain if last else None)
+        self._moment = None if known else chain.give_orders(frame, batch, offsets or "", record)
+
+    def _chain_record(self, last: CommitRecord, messages: Sequence[Staged]) -> tuple[ChainRecord, list[LaneResult]]:
+        before = ChainRecord.from_json(last.chain)
+        if self.chain is None or self._moment is None:
+            return before, []
+        results = results_of(lane for message in messages for lane in message.lanes)
+        return self.chain.after(before, self._moment, results), results
 
     def _commit_once(self, batch: int, messages: Sequence[Staged]) -> None:
         last = self._log.last()
@@ -95,6 +123,7 @@ class Committer:
                 hint="the checkpoint and the log do not belong together; start with --reset to begin anew",
             )
         self._checkpoint.sync(last.time_ms)
+        chain, results = self._chain_record(last, messages)
         record = CommitRecord(
             batch=batch,
             time_ms=time.time_ns() // 1_000_000,
@@ -104,10 +133,13 @@ class Committer:
             previous_offsets=last.offsets,
             previous_commit=self._checkpoint.commit(batch - 1),
             files=moves(self._spec, batch, messages),
+            chain=None if self.chain is None else chain.to_json(),
         )
         self._log.commit(record, collect_rows(messages))
         make_visible(record.files)
         update_preview(self._spec, messages)
+        if self.chain is not None:
+            self.chain.committed(ChainRecord.from_json(last.chain), chain, results)
 
     def _require_same(self, last: CommitRecord, offsets: str) -> None:
         if source_offsets(last.offsets or "") != source_offsets(offsets):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, MutableMapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -16,6 +17,12 @@ from headrace.spark.topics import open_topic
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+
+# A counter among the offsets: when it moves, Spark runs a batch, even one without rows.
+TICK = "tick"
+TICK_FIRST_S = 0.5
+TICK_LONGEST_S = 60.0
 
 
 class TopicDataSource(DataSource):
@@ -53,6 +60,8 @@ class TopicStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         self.schema = schema
         self._target: Offsets | None = None
         self._topic = None if spec.end else open_topic(spec.location)
+        self._quiet_since_s = time.monotonic()
+        self._tick_after_s = TICK_FIRST_S
 
     def __getstate__(self) -> dict[str, object]:
         # Tasks get the spec, never an open topic.
@@ -76,15 +85,34 @@ class TopicStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         begin = {str(p): start.get(str(p), first) for p, (first, _) in bounds.items()}
         end = self._target or {str(p): end for p, (_, end) in bounds.items()}
         end = {p: max(end.get(p, position), position) for p, position in begin.items()}
-        if isinstance(limit, ReadAllAvailable):
+        if not isinstance(limit, ReadAllAvailable):
+            rows_max = limit.max_rows if isinstance(limit, ReadMaxRows) else self.spec.max_rows_per_batch
+            end = share_limit(begin, end, rows_max)
+        return self._ticked(start, begin, end)
+
+    def _ticked(self, start: Offsets, begin: Offsets, end: Offsets) -> Offsets:
+        """On a quiet stream, batches without rows: soon at first, then ever more rarely. A chain's timers need them."""
+        if not self.spec.serves_chain:
             return end
-        rows_max = limit.max_rows if isinstance(limit, ReadMaxRows) else self.spec.max_rows_per_batch
-        return share_limit(begin, end, rows_max)
+        tick = start.get(TICK, 0)
+        if begin != end or self._target is not None:
+            self._quiet_since_s, self._tick_after_s = time.monotonic(), TICK_FIRST_S
+        elif time.monotonic() - self._quiet_since_s >= self._tick_after_s:
+            self._quiet_since_s = time.monotonic()
+            self._tick_after_s = min(2 * self._tick_after_s, TICK_LONGEST_S)
+            tick += 1
+        return {**end, TICK: tick}
 
     def partitions(self, start: Offsets, end: Offsets) -> Sequence[OffsetRange]:
         bounds = self._bounds()
-        ranges = [OffsetRange(int(p), start.get(p, bounds[int(p)][0]), stop) for p, stop in end.items()]
-        return [_kept(self.spec, wanted, bounds[wanted.partition][0]) for wanted in ranges if wanted.start < wanted.end]
+        stops = {int(p): stop for p, stop in end.items() if p != TICK}
+        ranges = [OffsetRange(p, start.get(str(p), bounds[p][0]), stop) for p, stop in stops.items()]
+        if self.spec.serves_chain:
+            # The number of a task is the lane of its chain: it must not shift when a partition is empty.
+            ranges.sort(key=lambda wanted: wanted.partition)
+        else:
+            ranges = [wanted for wanted in ranges if wanted.start < wanted.end]
+        return [_kept(self.spec, wanted, bounds[wanted.partition][0]) for wanted in ranges]
 
     def read(self, partition: OffsetRange) -> Iterator[pa.RecordBatch]:  # type: ignore[override]
         return _read(self.spec, self.schema, partition)
@@ -134,7 +162,7 @@ def share_limit(begin: Offsets, end: Offsets, rows_max: int) -> Offsets:
 
 
 def _kept(spec: SourceSpec, wanted: OffsetRange, first_kept: int) -> OffsetRange:
-    if wanted.start < first_kept:
+    if wanted.start < min(first_kept, wanted.end):
         where = f"{spec.location.topic}-{wanted.partition}"
         raise CorruptData(
             f"{where}: offsets {wanted.start} to {first_kept - 1} are needed, and are no longer in the log",

@@ -13,8 +13,11 @@ OPTION = "spec"
 BAD_COLUMN = "_bad"
 # A row that stands for rows which the source left out: for itself, and for as many more as this column says.
 SKIPPED_COLUMN = "_skipped"
+# Rows that a serial operator set aside, as dead letters; and what a lane of a chain leaves for the commit.
+LETTER_COLUMN = "_letter"
+CHAIN_COLUMN = "_chain"
 # What travels beside the rows: in a row of data all of these are null.
-ASIDE_COLUMNS = {BAD_COLUMN: "STRING", SKIPPED_COLUMN: "BIGINT"}
+ASIDE_COLUMNS = {BAD_COLUMN: "STRING", SKIPPED_COLUMN: "BIGINT", LETTER_COLUMN: "STRING", CHAIN_COLUMN: "BINARY"}
 SYSTEM_COLUMNS = {"_timestamp": "TIMESTAMP", "_key": "BINARY", "_partition": "INT", "_offset": "BIGINT"}
 
 # Topic partition → offset, as Spark keeps it in its checkpoint; JSON knows only text keys.
@@ -34,7 +37,8 @@ class TopicLocation:
 class SourceSpec:
     """One topic to read. `end` is set for a batch run: read [start, end) and no more.
 
-    Rows that `prefilter` rules out are not handed on, only counted (see `spark.prefilter`).
+    Rows that `prefilter` rules out are not handed on, only counted (see `spark.prefilter`). Where it serves a chain,
+    every partition has a task in every batch, and there are batches without rows on a quiet stream.
     """
 
     node: str
@@ -45,6 +49,7 @@ class SourceSpec:
     fail_on_bad: bool
     end: Offsets | None = None
     prefilter: list[Any] | None = None
+    serves_chain: bool = False
 
     def to_json(self) -> str:
         return json.dumps(asdict(self))

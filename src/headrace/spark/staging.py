@@ -18,7 +18,7 @@ from pyspark.sql.datasource import WriterCommitMessage
 
 from headrace.log import encode_batches
 from headrace.spark.partitioner import by_partition, partitions_of
-from headrace.spark.specs import Output, SinkSpec
+from headrace.spark.specs import CHAIN_COLUMN, Output, SinkSpec
 
 # Up to this size a task's rows for one partition travel in its commit message; beyond it, in a file.
 INLINE_BYTES_MAX = 256 * 1024
@@ -63,6 +63,8 @@ class Staged(WriterCommitMessage):
     file_parts: tuple[FilePart, ...]
     previews: dict[str, list[str]]
     rows: dict[str, int]
+    lanes: tuple[bytes, ...] = ()
+    """What the lanes of a chain left, for the commit."""
 
 
 class Staging:
@@ -71,6 +73,7 @@ class Staging:
     def __init__(self, spec: SinkSpec, task: int, attempt: int) -> None:
         self._task = task
         self._finished = False
+        self._lanes: list[bytes] = []
         prefix = Path(spec.staging) / f"{task:05d}-{attempt}"
         self._topics = [_TopicStage(o, f"{prefix}-{i}", task) for i, o in enumerate(spec.outputs) if o.kind == "topic"]
         self._files = [
@@ -79,6 +82,8 @@ class Staging:
         self._previews = [_PreviewStage(o) for o in spec.outputs if o.kind == "preview"]
 
     def add(self, batch: pa.RecordBatch) -> None:
+        if CHAIN_COLUMN in batch.schema.names:
+            self._lanes += cast("list[bytes]", batch.column(CHAIN_COLUMN).drop_null().to_pylist())
         for stage in self._stages():
             stage.add(batch)
 
@@ -88,7 +93,7 @@ class Staging:
         self._finished = True
         rows = {stage.output.node: stage.rows for stage in self._stages()}
         previews = {stage.output.node: list(stage.newest) for stage in self._previews}
-        return Staged(self._task, topic_parts, file_parts, previews, rows)
+        return Staged(self._task, topic_parts, file_parts, previews, rows, tuple(self._lanes))
 
     def __enter__(self) -> Staging:
         return self

@@ -1,0 +1,125 @@
+"""The driver's side of a chain: orders for each micro-batch, and what its lanes left, for the commit record."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from headrace.errors import Conflict, CorruptData
+from headrace.operators.durations import duration_ms
+from headrace.operators.event_time import NO_WATERMARK
+from headrace.operators.serial_chain import ChainPlan
+from headrace.serial import LaneResult, LocalFiles, Manifest, Moment, StateStore, Version
+from headrace.serial.store import file_names
+from headrace.spark.orders import ORDERS_PROPERTY, ChainRecord, Orders
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+    from headrace.spark.compile import Compilation
+    from headrace.spark.plan import QueryPlan
+
+# A partition without rows for this long no longer holds the watermark back.
+IDLE_US = 30_000_000
+
+
+@dataclass(slots=True)
+class ChainDriver:
+    """Belongs to one running query. `delay_us` is how far out of order rows may come."""
+
+    plan: ChainPlan
+    directory: Path
+    delay_us: int
+    lane_count: int | None
+    totals: Counter[tuple[str, str]] = field(default_factory=Counter)
+    """(node, figure) → sum since the query started."""
+    _obsolete: set[str] = field(default_factory=set)
+
+    def replace(self, plan: ChainPlan) -> None:
+        """Other operators from the next micro-batch on; the query goes on. State is kept by the ids of the nodes.
+
+        Raises Conflict where nodes are not the same ones: what comes in and out must stay as it is.
+        """
+        if [node.id for node in plan.nodes] != [node.id for node in self.plan.nodes] or plan.schema != self.plan.schema:
+            raise Conflict("only settings and operators of the same nodes can be replaced while the query runs")
+        self.plan = plan
+
+    def give_orders(self, frame: DataFrame, batch: int, offsets: str, last: ChainRecord) -> Moment:
+        """Called before a micro-batch runs: tasks of this thread's jobs find their orders afterwards."""
+        moment = Moment(batch, last.progress.watermark_us, batch_time_us(offsets))
+        orders = Orders(self.plan, moment, str(self.directory), last.manifest)
+        frame.sparkSession.sparkContext.setLocalProperty(ORDERS_PROPERTY, orders.to_json())
+        return moment
+
+    def after(self, last: ChainRecord, moment: Moment, results: Sequence[LaneResult]) -> ChainRecord:
+        """The record of a micro-batch whose winning tasks left these results."""
+        if self.lane_count is not None and {result.lane for result in results} != set(range(self.lane_count)):
+            raise CorruptData(f"batch {moment.batch}: not every lane of the chain has run")
+        latest: dict[int, int] = {}
+        for result in results:
+            for partition, us in result.latest_us.items():
+                latest[partition] = max(us, latest.get(partition, us))
+        progress = last.progress.advanced(latest, moment.now_us, self.delay_us, IDLE_US)
+        return ChainRecord(_merged(last.manifest, results), progress, self.lane_count)
+
+    def committed(self, last: ChainRecord, record: ChainRecord, results: Sequence[LaneResult]) -> None:
+        """Called once the record is in the log: counts, and removes files that nothing can need any more."""
+        files = LocalFiles(self.directory)
+        named = file_names(record.manifest)
+        for name in self._obsolete - named:
+            files.remove(name)
+        # Tasks of the last micro-batch that end late may still read what it began with.
+        self._obsolete = file_names(last.manifest) - named
+        for result in results:
+            for node, report in result.reports.items():
+                figures = {"rows_in": report.rows_in, "rows_out": report.rows_out, "failed": report.failed}
+                copies = {"copies": report.copies.count, "copied_bytes": report.copies.bytes}
+                for name, value in {**figures, **copies, **report.counts}.items():
+                    self.totals[node, name] += value
+
+    def sweep(self, record: ChainRecord) -> None:
+        """Before the query starts: removes what no commit names."""
+        StateStore(LocalFiles(self.directory)).sweep(record.manifest)
+
+
+def make_driver(compilation: Compilation, plan: QueryPlan, directory: Path) -> ChainDriver | None:
+    """For a query with a chain; None for others."""
+    chain = compilation.chain_of(plan)
+    if chain is None:
+        return None
+    watermark = str(getattr(compilation.validated.configs[plan.source.id], "watermark", NO_WATERMARK))
+    return ChainDriver(chain, directory, duration_ms(watermark) * 1000, compilation.lanes(chain))
+
+
+@contextmanager
+def bounded_orders(compilation: Compilation, plan: QueryPlan) -> Iterator[None]:
+    """For a batch run: its chain, if it has one, begins with no state and ends with every timer called."""
+    chain = compilation.chain_of(plan)
+    if chain is None:
+        yield
+        return
+    context = compilation.spark.sparkContext
+    context.setLocalProperty(ORDERS_PROPERTY, Orders(chain, Moment(0)).to_json())
+    try:
+        yield
+    finally:
+        context.setLocalProperty(ORDERS_PROPERTY, "")
+
+
+def batch_time_us(offsets: str) -> int:
+    """When Spark planned a batch, by its write-ahead file: the same when the batch is run again."""
+    return int(json.loads(offsets.splitlines()[1])["batchTimestampMs"]) * 1000
+
+
+def _merged(manifest: Manifest, results: Sequence[LaneResult]) -> dict[str, dict[int, Version]]:
+    merged = {node: dict(lanes) for node, lanes in manifest.items()}
+    for result in results:
+        for node, version in result.versions.items():
+            if version != Version():
+                merged.setdefault(node, {})[result.lane] = version
+    return merged

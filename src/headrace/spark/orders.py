@@ -1,0 +1,74 @@
+"""What the driver tells the tasks of a micro-batch about its chain, and what a commit record keeps of it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from headrace.graph.document import Node
+from headrace.graph.schema import Schema
+from headrace.operators.serial_chain import ChainPlan
+from headrace.serial import Manifest, Moment, Progress, Version, manifest_from_json, manifest_to_json
+
+# The property of a Spark job under which tasks find their orders: it goes with each task, also with a late one.
+ORDERS_PROPERTY = "headrace.chain"
+
+
+@dataclass(frozen=True, slots=True)
+class Orders:
+    """One micro-batch. The chain comes from here and not from the function that Spark holds: so that another version
+    of the operators can take over from one micro-batch to the next. `directory` is None for a bounded run."""
+
+    plan: ChainPlan
+    moment: Moment
+    directory: str | None = None
+    manifest: Manifest = field(default_factory=dict)
+
+    def versions(self, lane: int) -> dict[str, Version]:
+        return {node: lanes[lane] for node, lanes in self.manifest.items() if lane in lanes}
+
+    def to_json(self) -> str:
+        moment = self.moment
+        return json.dumps(
+            {
+                "nodes": [node.to_dict() for node in self.plan.nodes],
+                "columns": str(self.plan.schema),
+                "event_time": self.plan.schema.event_time,
+                "moment": [moment.batch, moment.watermark_us, moment.now_us],
+                "directory": self.directory,
+                "manifest": manifest_to_json(self.manifest),
+            }
+        )
+
+    @classmethod
+    def from_json(cls, text: str) -> Orders:
+        fields = json.loads(text)
+        nodes = tuple(Node(node["id"], node["operator"], node["config"]) for node in fields["nodes"])
+        schema = replace(Schema.parse(fields["columns"]), event_time=fields["event_time"])
+        manifest = manifest_from_json(fields["manifest"])
+        return cls(ChainPlan(nodes, schema), Moment(*fields["moment"]), fields["directory"], manifest)
+
+
+@dataclass(frozen=True, slots=True)
+class ChainRecord:
+    """The chain's part of a commit record: which files make up its state, how far event time came, how many lanes."""
+
+    manifest: Manifest = field(default_factory=dict)
+    progress: Progress = field(default_factory=Progress)
+    lane_count: int | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "manifest": manifest_to_json(self.manifest),
+            "progress": self.progress.to_json(),
+            "lane_count": self.lane_count,
+        }
+
+    @classmethod
+    def from_json(cls, value: Mapping[str, Any] | None) -> ChainRecord:
+        if value is None:
+            return cls()
+        progress = Progress.from_json(value["progress"])
+        return cls(manifest_from_json(value["manifest"]), progress, value["lane_count"])

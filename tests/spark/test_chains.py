@@ -1,0 +1,100 @@
+"""Chains of serial operators on Spark, from topic to topic: restarts, retries, empty partitions, ticks, a swap."""
+
+from __future__ import annotations
+
+import time
+from collections import defaultdict
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from tests.spark.conftest import Stack
+
+pytestmark = pytest.mark.spark
+
+SCHEMA = 'schema="k STRING, n BIGINT, ts TIMESTAMP"'
+ROWS: list[dict[str, Any]] = [
+    {"k": f"d{i % 5}", "n": i, "ts": f"2026-01-01T00:{i // 60:02d}:{i % 60:02d}Z"} for i in range(300)
+]
+DEADLINE_S = 60.0
+
+
+def eventually(condition: Callable[[], bool]) -> None:
+    deadline_s = time.monotonic() + DEADLINE_S
+    while not condition():
+        assert time.monotonic() < deadline_s
+        time.sleep(0.1)
+
+
+def running_totals(rows: list[dict[str, Any]], length: int) -> list[tuple[str, int, int]]:
+    seen: dict[str, list[int]] = defaultdict(list)
+    out = []
+    for row in rows:
+        seen[row["k"]].append(row["n"])
+        out.append((row["k"], row["n"], sum(seen[row["k"]][-length:])))
+    return sorted(out)
+
+
+def totals_of(rows: list[dict[str, Any]]) -> list[tuple[str, int, int]]:
+    return sorted((row["k"], row["n"], row["total"]) for row in rows)
+
+
+WINDOW = 'length-window 7 keys=k aggregates=["sum(n) AS total"]'
+
+
+@pytest.mark.parametrize("partitioned", ["by_key", "as_topic"])
+def test_state_goes_on_through_batches_and_restarts(stack: Stack, partitioned: str) -> None:
+    source, target = stack.topic("in", ROWS[:100]), stack.name("out")
+    document = stack.pipeline(
+        f"topic {source} {SCHEMA} max_rows_per_batch=40 ! {WINDOW} partitioned={partitioned}"
+        f' ! filter "n >= 0" ! to-topic {target} key=k'
+    )
+    stack.run(document)
+    stack.produce(source, ROWS[100:])
+    stack.run(document)
+    assert totals_of(stack.rows(target)) == running_totals(ROWS, 7)
+
+
+def test_a_time_window_closes_on_a_quiet_stream_and_equals_batch(stack: Stack) -> None:
+    closing = [{"k": f"end{i}", "n": 0, "ts": "2026-01-01T09:00:00Z"} for i in range(20)]
+    source, streamed, batched = stack.topic("in", [*ROWS, *closing]), stack.name("streamed"), stack.name("batched")
+    window = 'time-window "1 minute" time=ts keys=["k"] aggregates=["sum(n) AS total", "count(*) AS c"]'
+    text = f'topic {source} {SCHEMA} event_time=ts watermark="2 seconds" max_rows_per_batch=70 ! {window} ! to-topic '
+    document = stack.pipeline(text + streamed)
+    stack.engine.start(document)
+    # Nothing more comes: only a batch without rows can close the windows.
+    eventually(lambda: len(stack.rows(streamed)) >= 25)
+    stack.engine.stop(document.name)
+    stack.engine.run_batch(stack.pipeline(text + batched))
+    final = [row for row in stack.rows(batched) if not row["k"].startswith("end")]
+    by_window = lambda row: (row["_window_start"], row["k"])  # noqa: E731
+    assert sorted(stack.rows(streamed), key=by_window) == sorted(final, key=by_window)
+    assert len(final) == 25
+
+
+def test_an_empty_partition_keeps_its_lane(stack: Stack) -> None:
+    source, target = stack.topic("in", partitions=3), stack.name("out")
+    document = stack.pipeline(f"topic {source} {SCHEMA} ! {WINDOW} partitioned=as_topic ! to-topic {target}")
+    stack.engine.start(document)
+    sent: list[dict[str, Any]] = []
+    for start, end in ((0, 40), (40, 41), (41, 80)):
+        stack.produce(source, ROWS[start:end])
+        sent += ROWS[start:end]
+        assert stack.engine.wait_idle(document.name, DEADLINE_S)
+    stack.engine.stop(document.name)
+    assert totals_of(stack.rows(target)) == running_totals(sent, 7)
+
+
+def test_rows_that_a_function_cannot_handle_are_kept_apart(stack: Stack) -> None:
+    source, target, bad = stack.topic("in", [{"value": n} for n in (4, 0, 5)]), stack.name("out"), stack.name("bad")
+    document = stack.pipeline(
+        f'topic {source} schema="value BIGINT" ! python headrace.operators.samples:reciprocal on_error=dead_letter '
+        f"dead_letter={bad} ! to-topic {target}"
+    )
+    stack.run(document)
+    assert sorted(row["value"] for row in stack.rows(target)) == [20, 25]
+    (letter,) = stack.rows(bad)
+    assert letter["row"] == '{"value": 0}'
+    assert letter["reason"].startswith("ZeroDivisionError")
