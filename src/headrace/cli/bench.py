@@ -24,7 +24,7 @@ def _suites() -> None:
 @app.command("spine")
 def spine(
     *,
-    rows: Annotated[int, typer.Option("--rows", min=1_000, help="Rows for the items in rows/s.")] = 1_000_000,
+    rows: Annotated[int, typer.Option("--rows", min=1_000, help="Rows for the items in rows/s.")] = 2_000_000,
     items: Annotated[str, typer.Option("--items", help="Only these, as a,b,c; default: all.")] = "",
     against: Annotated[
         str, typer.Option("--against", help="Peers, as a,b: pyspark, pyspark-kafka, pyspark-tuned.")
@@ -53,6 +53,20 @@ def log(
     settings = LogSettings(megabytes, _names(items) or ITEMS, _names(against))
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     _print(run_log(settings, _say), as_json)
+
+
+@app.command("ui")
+def ui(
+    *,
+    items: Annotated[str, typer.Option("--items", help="Only these, as a,b,c; default: all.")] = "",
+    as_json: Json = False,
+) -> None:
+    """The editor in Chromium with 500 nodes and live figures: opening, dragging, and the size of what is loaded."""
+    from headrace.bench.ui import ITEMS, UiSettings, run_ui  # noqa: PLC0415
+
+    settings = UiSettings(_names(items) or ITEMS)
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    _print(run_ui(settings, _say), as_json)
 
 
 def _names(text: str) -> tuple[str, ...]:
