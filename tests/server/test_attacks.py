@@ -143,6 +143,29 @@ def _begin(client: httpx.Client) -> int:
         return response.status_code
 
 
+HUGE = "9" * 5_000
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        f"/api/pipelines/p?version={10**30}",
+        f"/api/pipelines/p/diff?old={HUGE}&new=1",
+        "/api/pipelines/p/diff?old=\u0661&new=1",
+        f"/api/topics/t/messages?from=offset:{HUGE}",
+        f"/api/jobs/p/events?limit={10**30}",
+        f"/api/pipelines/{'x' * 5_000}/draft",
+        "/api/pipelines/%00/draft",
+        "/api/pipelines/..%2F..%2Fx/draft",
+    ],
+)
+def test_absurd_requests_are_refused_and_no_defect(client: httpx.Client, path: str) -> None:
+    assert client.post("/api/pipelines", json={"text": TEXT, "name": "p"}).status_code == 201
+    response = client.get(path)
+    assert response.status_code in (400, 404), response.text
+    assert response.json()["code"] != "internal"
+
+
 def test_requests_beyond_the_rate_are_put_off() -> None:
     now_s = [0.0]
     rates = RequestRates(10, 2, clock_s=lambda: now_s[0])

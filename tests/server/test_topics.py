@@ -124,6 +124,8 @@ def test_a_place_in_time_is_found_without_reading_what_is_before(client: httpx.C
 
 
 def test_offsets_beyond_the_log_are_its_ends(client: httpx.Client, numbers: str) -> None:
+    assert values(page(client, numbers, limit=1, **{"from": "timestamp:0001-01-01T00:00:00+14:00"})) == [0]
+    assert client.get(f"/api/topics/{numbers}/messages?partition={10**30}").status_code == 404
     assert page(client, numbers, **{"from": "offset:99999999"})["is_complete"]
     future = page(client, numbers, **{"from": "timestamp:2099-01-01"})
     assert (future["messages"], future["next"], future["is_complete"]) == ([], None, True)

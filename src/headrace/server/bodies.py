@@ -11,6 +11,8 @@ from headrace.server.models.documents import DocumentModel, EdgeModel, LayoutMod
 SAMPLE_ROWS_MAX: Final = 200
 TEST_ROWS_MAX: Final = 1_000
 PARTITIONS_MAX: Final = 1_000
+# Version numbers and revisions: more than anybody saves, less than SQLite's largest integer.
+NUMBER_MAX: Final = 2**31 - 1
 
 
 class Body(BaseModel):
@@ -43,12 +45,12 @@ class SaveBody(PipelineBody):
 class DraftBody(PipelineBody):
     """`expected_revision` is the one that this replaces; 0 for a pipeline that has no draft yet."""
 
-    expected_revision: int = Field(ge=0)
+    expected_revision: int = Field(ge=0, le=NUMBER_MAX)
     layout: LayoutModel | None = None
 
 
 class ExpectedBody(Body):
-    expected_revision: int = Field(ge=0)
+    expected_revision: int = Field(ge=0, le=NUMBER_MAX)
 
 
 class DeployBody(ExpectedBody):
@@ -62,7 +64,7 @@ class DeployBody(ExpectedBody):
 class StartBody(Body):
     """`reset` forgets state and offsets: the pipeline begins at its sources' start."""
 
-    version: int | None = Field(default=None, ge=1)
+    version: int | None = Field(default=None, ge=1, le=NUMBER_MAX)
     reset: bool = False
 
 

@@ -9,7 +9,7 @@ from typing import Final, Literal
 from headrace.errors import InvalidInput
 
 VALID: Final = ("earliest", "latest", "offset:42", "timestamp:2026-01-31T12:00:00Z")
-OFFSET_MAX: Final = 2**63 - 1
+OFFSET_DIGITS_MAX: Final = 18
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +25,7 @@ def parse_position(text: str) -> TopicPosition:
     kind, _, value = text.partition(":")
     if kind in ("earliest", "latest") and not value:
         return TopicPosition("earliest" if kind == "earliest" else "latest")
-    if kind == "offset" and value.isascii() and value.isdecimal() and int(value) <= OFFSET_MAX:
+    if kind == "offset" and value.isascii() and value.isdecimal() and len(value) <= OFFSET_DIGITS_MAX:
         return TopicPosition("offset", int(value))
     if kind == "timestamp":
         return TopicPosition("timestamp", _moment_ms(value))

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from fastapi import APIRouter
+from typing import Annotated
+
+from fastapi import APIRouter, Path
 
 from headrace.errors import NotFound, did_you_mean
-from headrace.server.bodies import DeployBody, DraftBody, ExpectedBody, UseTemplateBody
+from headrace.server.bodies import NUMBER_MAX, DeployBody, DraftBody, ExpectedBody, UseTemplateBody
 from headrace.server.models import DeletedView, DeployView, DraftView, TemplateList
 from headrace.server.notations import read_pipeline
 from headrace.server.service import Service
@@ -43,7 +45,7 @@ def drafts_router(service: Service) -> APIRouter:
         )
 
     @router.post("/pipelines/{name}/versions/{number}/restore")
-    def restore_version(name: str, number: int, body: ExpectedBody) -> DraftView:
+    def restore_version(name: str, number: Annotated[int, Path(ge=1, le=NUMBER_MAX)], body: ExpectedBody) -> DraftView:
         """The draft becomes that version."""
         return drafts.view(service.restore(name, number, body.expected_revision))
 

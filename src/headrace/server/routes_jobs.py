@@ -61,18 +61,18 @@ def jobs_router(service: Service) -> APIRouter:
     @router.post("/jobs/{name}/sample")
     def sample_edge(name: str, body: SampleBody) -> SampleView:
         """The newest rows on any edge: the part of the graph above it runs once over the newest records."""
-        return service.sample(name, body)
+        return service.trials.sample(service.shown(name), body)
 
     @router.post("/test-run")
     def test_run(body: TestRunBody) -> TestRunView:
         """Rows that leave each node, for rows given here or the newest of the sources. Writes nothing."""
-        return service.test_run(read_pipeline(body, service.catalogue, body.name or TEST_RUN), body)
+        return service.trials.test_run(read_pipeline(body, service.catalogue, body.name or TEST_RUN), body)
 
     @router.post("/batch")
     def run_batch(body: BatchBody) -> BatchView:
         """Runs a pipeline once over a range; answers when it is done."""
         document = read_pipeline(body, service.catalogue)
-        result = asdict(service.run_batch(document, body.start, body.end))
+        result = asdict(service.trials.run_batch(document, body.start, body.end))
         return BatchView(pipeline=document.name, **result)
 
     return router

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fastapi import APIRouter, Query, Response
 
 from headrace.graph import Version, inspect, validate
-from headrace.server.bodies import PipelineBody, SaveBody
+from headrace.server.bodies import NUMBER_MAX, PipelineBody, SaveBody
 from headrace.server.models import (
     CheckView,
     DeletedView,
@@ -48,7 +48,7 @@ def pipelines_router(service: Service) -> APIRouter:
         return PipelineList(pipelines=_entries(service))
 
     @router.get("/pipelines/{name}")
-    def show_pipeline(name: str, version: int | None = Query(None, ge=1)) -> PipelineView:
+    def show_pipeline(name: str, version: int | None = Query(None, ge=1, le=NUMBER_MAX)) -> PipelineView:
         """The latest version or a given one, in all notations."""
         return _shown(service, service.version(name, version))
 

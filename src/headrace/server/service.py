@@ -5,31 +5,28 @@ from __future__ import annotations
 import logging
 import secrets
 import threading
-import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 
 from headrace.errors import Conflict, ExternalFailure, HeadraceError, InvalidInput, NotFound
 from headrace.graph import Diff, Document, Draft, canonical, compare, validate
 from headrace.graph.names import require_name
 from headrace.graph.store import PipelineInfo, Saved, Store, Version, VersionInfo
 from headrace.operators import Catalogue, load_catalogue
-from headrace.server.bodies import DeployBody, SampleBody, TestRunBody
+from headrace.server.bodies import DeployBody
 from headrace.server.drafts import Drafts
 from headrace.server.events import EventStreams
-from headrace.server.figures import node_counts
 from headrace.server.groups import Groups
-from headrace.server.models.jobs import JobView, SampleView, TestRunView
+from headrace.server.models.jobs import JobView
 from headrace.server.producing import MessageSender
 from headrace.server.sampler import MetricsSampler
 from headrace.server.settings import ServerSettings
 from headrace.server.topics import Topics
-from headrace.server.views import job_view, sample_view, test_run_view
+from headrace.server.trials import Trials
+from headrace.server.views import job_view
 from headrace.server.wanted import WantedState
-from headrace.spark import BatchResult, Engine, EngineSettings, JobStatus, PipelineEvent
-from headrace.spark.sample import Made
+from headrace.spark import Engine, EngineSettings, JobStatus, PipelineEvent
 
 ACTIVE = ("starting", "running")
+NUMBER_DIGITS_MAX = 9
 
 _log = logging.getLogger(__name__)
 
@@ -62,7 +59,7 @@ class Service:
         self.topics = Topics(settings.bootstrap, settings.log_directory)
         self.groups = Groups(self.topics)
         self.sender = MessageSender(settings.bootstrap)
-        self._batches = threading.BoundedSemaphore(settings.limits.batch_runs_max)
+        self.trials = Trials(self._engine, settings.limits.batch_runs_max, require_ready=self._require_ready)
         self._closing = threading.Event()
         self._ready = threading.Event()
         self.streams = EventStreams(
@@ -126,7 +123,7 @@ class Service:
                     f"pipeline {name!r} does not run", hint="compare with latest, or with a version's number"
                 )
             return running.document
-        if not reference.isdecimal():
+        if not (reference.isascii() and reference.isdecimal() and len(reference) <= NUMBER_DIGITS_MAX):
             valid = ["a version's number", "draft", "running", "latest"]
             raise InvalidInput(f"{reference[:40]!r} names no version", valid=valid)
         return self._store.get(name, int(reference)).document
@@ -206,6 +203,11 @@ class Service:
     def job(self, name: str) -> JobStatus:
         return self._engine.status(name)
 
+    def shown(self, name: str) -> Document:
+        """What was started last, else the latest version: what a look at the pipeline is about. Raises NotFound."""
+        version = self._versions.get(name) or self._store.latest(name)
+        return version.document
+
     def measured(self) -> list[tuple[JobStatus, Document | None]]:
         """Every job with the document that it runs."""
         versions = dict(self._versions)
@@ -225,47 +227,6 @@ class Service:
     def preview(self, name: str, node: str, limit: int) -> list[str]:
         """The newest rows as JSON texts, the newest last."""
         return self._engine.preview(name, node)[-limit:]
-
-    def sample(self, name: str, body: SampleBody) -> SampleView:
-        """The newest rows at a place of what runs, or of the latest version. Raises NotFound, InvalidInput."""
-        began_s = time.monotonic()
-        node, port = (body.edge.source, body.edge.source_port) if body.edge else (body.node or "", body.port)
-        running = self._versions.get(name) or self._store.latest(name)
-        with self._one_of_batches():
-            sampling = self._engine.sampling(self._made(name))
-            found = sampling.edge(running.document, node, port, body.limit, body.filter)
-        return sample_view(found, began_s)
-
-    def test_run(self, document: Document, body: TestRunBody) -> TestRunView:
-        """Rows after each node, for given ones or the newest. Raises InvalidGraph, InvalidInput."""
-        began_s = time.monotonic()
-        with self._one_of_batches():
-            found = self._engine.sampling(inputs=body.inputs).nodes(document, body.limit)
-        return test_run_view(found, began_s)
-
-    def _made(self, name: str) -> dict[str, Made]:
-        jobs = [job for job in self.jobs() if job.pipeline == name]
-        return {
-            node: Made(count.rows_out_total, job.started_ms) for job in jobs for node, count in node_counts(job).items()
-        }
-
-    def run_batch(self, document: Document, start: str, end: str) -> BatchResult:
-        """Raises Conflict when too many runs are under way."""
-        require_name(document.name)
-        with self._one_of_batches():
-            return self._engine.run_batch(document, start=start, end=end)
-
-    @contextmanager
-    def _one_of_batches(self) -> Iterator[None]:
-        """Raises Conflict beyond the limit, ExternalFailure before Spark is up."""
-        self._require_ready()
-        if not self._batches.acquire(blocking=False):
-            runs_max = self.settings.limits.batch_runs_max
-            raise Conflict(f"{runs_max} batch runs are under way, which is the limit", hint="try again later")
-        try:
-            yield
-        finally:
-            self._batches.release()
 
     def _require_ready(self) -> None:
         if not self._ready.is_set():

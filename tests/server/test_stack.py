@@ -1,0 +1,138 @@
+"""The whole of it: broker, server and Spark as `headrace up` runs them, driven as the editor drives them."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import httpx
+import pytest
+
+from headrace.server import BackgroundStack, StackSettings
+
+START_TIMEOUT_S = 150
+DEADLINE_S = 90
+
+PIPELINE = (
+    'generator 200 columns=["value AS n", "value % 3 AS kind"] as made'
+    ' ! filter "kind = 1" as some ! to-topic kept as kept'
+)
+
+
+@pytest.fixture(scope="module")
+def editor(tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx.Client]:
+    """A browser: logged in by the URL that `headrace up` prints, and telling its origin."""
+    stack = BackgroundStack(StackSettings(tmp_path_factory.mktemp("data"), broker_port=0, http_port=0))
+    info = stack.start(START_TIMEOUT_S)
+    own = {"Origin": info.url, "Sec-Fetch-Site": "same-origin"}
+    with httpx.Client(base_url=info.url, headers=own, timeout=60, trust_env=False) as client:
+        assert client.get(info.url_with_token).status_code == 303
+        yield client
+    stack.stop()
+
+
+def until(found: Callable[[], Any], what: str) -> Any:
+    deadline_s = time.monotonic() + DEADLINE_S
+    while not (value := found()):
+        assert time.monotonic() < deadline_s, what
+        time.sleep(0.1)
+    return value
+
+
+def job(editor: httpx.Client) -> dict[str, Any]:
+    shown: dict[str, Any] = editor.get("/api/jobs/drawn").json()
+    assert shown["state"] != "failed", shown
+    return shown
+
+
+def ticks(editor: httpx.Client) -> Iterator[dict[str, Any]]:
+    """Figures of the pipeline as they come over the stream of events."""
+    kind = ""
+    with editor.stream("GET", "/api/events?pipeline=drawn", timeout=DEADLINE_S) as stream:
+        for line in stream.iter_lines():
+            name, _, value = line.partition(": ")
+            kind = value if name == "event" else kind
+            if name == "data" and kind == "metrics":
+                yield json.loads(value)["jobs"].get("drawn", {})
+
+
+def test_a_pipeline_is_drawn_deployed_watched_changed_and_stopped(editor: httpx.Client) -> None:
+    assert editor.get("/ready").json() == {"ready": True}
+    body = {"expected_revision": 0, "text": PIPELINE, "layout": {"made": {"x": 1, "y": 2}}}
+    draft = editor.put("/api/pipelines/drawn/draft", json=body)
+    assert draft.json()["problems"] == [], draft.text
+    deploy = {"expected_revision": 1, "note": "first", "author": "ada"}
+    first = editor.post("/api/pipelines/drawn/deploy", json=deploy)
+    assert first.status_code == 200, first.text
+    assert (first.json()["version"]["number"], first.json()["job"]["version"]) == (1, 1)
+    assert editor.post("/api/pipelines/drawn/deploy", json=deploy).status_code == 409, "the draft went on"
+
+    for tick in ticks(editor):
+        edges = {(edge["source"], edge["target"]): edge for edge in tick.get("edges", [])}
+        if edges and edges["some", "kept"]["rows"] > 0 and edges["made", "some"]["rate"] > 0:
+            break
+    assert edges["made", "some"]["rows"] >= edges["some", "kept"]["rows"]
+
+    sample = editor.post("/api/jobs/drawn/sample", json={"edge": edges_of(first.json(), "some"), "limit": 5})
+    assert sample.status_code == 200, sample.text
+    assert [row["kind"] for row in sample.json()["rows"]] == [1] * 5
+    messages = editor.get("/api/topics/kept/messages?limit=3").json()["messages"]
+    assert all(message["value"]["value"]["kind"] == 1 for message in messages)
+    metrics = editor.get("/metrics").text
+    assert 'headrace_node_rows_out_total{node="some",pipeline="drawn"}' in metrics
+    assert 'headrace_partition_end_offset{partition="0",topic="kept"}' in metrics
+
+    revision = first.json()["draft"]["revision"]
+    changed = PIPELINE.replace("kind = 1", "kind = 2")
+    draft = editor.put("/api/pipelines/drawn/draft", json={"expected_revision": revision, "text": changed})
+    assert (draft.json()["changes_from"], len(draft.json()["changes"])) == ("running", 1)
+    again = {"expected_revision": draft.json()["revision"], "note": "the others", "author": "bob"}
+    second = editor.post("/api/pipelines/drawn/deploy", json=again)
+    assert second.status_code == 200, second.text
+    assert second.json()["version"] | {"saved_at": ""} == second.json()["version"] | {
+        "number": 2,
+        "note": "the others",
+        "author": "bob",
+        "saved_at": "",
+    }
+    until(lambda: newest(editor)["kind"] == 2, "the new version writes")
+    assert job(editor)["version"] == 2
+    kinds = [event["kind"] for event in editor.get("/api/jobs/drawn/events?limit=1000").json()["events"]]
+    assert [kind for kind in kinds if kind in ("started", "stopped")] == ["started", "stopped", "started"]
+
+    assert editor.post("/api/pipelines/drawn/stop").json()["state"] == "stopped"
+    values = read_all(editor)
+    assert len(values) == len(set(values)), "nothing was doubled by the change"
+
+
+def test_rows_are_tried_out_before_anything_runs(editor: httpx.Client) -> None:
+    body = {"text": PIPELINE, "limit": 9}
+    tried = editor.post("/api/test-run", json=body).json()["nodes"]
+    assert [row["n"] for row in tried["made"]["rows"]] == list(range(9))
+    assert [row["n"] for row in tried["some"]["rows"]] == [1, 4, 7]
+
+
+def newest(editor: httpx.Client) -> dict[str, Any]:
+    message = editor.get("/api/topics/kept/messages?limit=1").json()["messages"][0]
+    value: dict[str, Any] = message["value"]["value"]
+    return value
+
+
+def edges_of(deployed: dict[str, Any], source: str) -> dict[str, Any]:
+    names = ("source", "target", "source_port", "target_port")
+    (edge,) = [edge for edge in deployed["job"]["edges"] if edge["source"] == source]
+    return {name: edge[name] for name in names}
+
+
+def read_all(editor: httpx.Client) -> list[int]:
+    """The field n of every message in the topic, page by page."""
+    values: list[int] = []
+    query = {"from": "earliest", "limit": "500"}
+    while True:
+        page = editor.get("/api/topics/kept/messages", params=query).json()
+        values += [message["value"]["value"]["n"] for message in page["messages"]]
+        if page["is_complete"]:
+            return values
+        query = {**query, "cursor": page["next"]}
