@@ -73,6 +73,8 @@ class LogStore:
         """
         storage = storage or OsStorage()
         storage.make_directory(directory)
+        # A new directory's own name is in its parent: without this the whole log could go with the power.
+        storage.fsync_directory(directory.parent)
         lock = DirectoryLock(directory)
         try:
             check_format(storage, directory)

@@ -114,10 +114,13 @@ class Broker:
             cluster_id=base64.urlsafe_b64encode(transactions_topic.topic_id.bytes).decode().rstrip("="),
             wake_ticker=self._ticker.wake,
         )
-        self._listening = Listening(self.config, security, self._connect)
-        await self._listening.open()
+        await self._listen(security)
         self._ticker.wake()
         self._housekeeping = asyncio.get_running_loop().create_task(Housekeeping(self._services).run())
+
+    async def _listen(self, security: SecurityRegistry) -> None:
+        self._listening = Listening(self.config, security, self._connect)
+        await self._listening.open()
 
     async def stop(self) -> None:
         """Requests under way end unanswered; everything appended is synced and the directory given up."""
