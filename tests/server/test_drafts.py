@@ -171,6 +171,15 @@ def test_deploying_what_cannot_run_saves_nothing(client: httpx.Client, service: 
     assert client.get("/api/pipelines/new").status_code == 404
 
 
+def test_a_pipeline_that_is_only_a_draft_is_listed_and_deleted(client: httpx.Client) -> None:
+    put(client, "new", 0, document=BROKEN)
+    (entry,) = client.get("/api/pipelines").json()["pipelines"]
+    assert (entry["name"], entry["latest"], entry["draft"]["changes"]) == ("new", None, 1)
+    assert client.delete("/api/pipelines/new").status_code == 200
+    assert client.get("/api/pipelines").json()["pipelines"] == []
+    assert client.delete("/api/pipelines/new").status_code == 404
+
+
 def test_a_deep_document_is_refused(client: httpx.Client) -> None:
     deep: dict[str, Any] = {}
     for _ in range(100):

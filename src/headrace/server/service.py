@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import secrets
 import threading
+from contextlib import suppress
 
 from headrace.errors import Conflict, ExternalFailure, HeadraceError, InvalidInput, NotFound
 from headrace.graph import Diff, Document, Draft, canonical, compare, validate
@@ -146,7 +147,7 @@ class Service:
             saved = self._store.save(document, note=body.note, author=body.author, layout=draft.layout)
             self.drafts.write(draft.document, draft.revision, draft.layout, saved.version.number)
             before = self.running(name)
-            if before is not None and (saved.is_new or body.reset):
+            if before is not None and (before.info.number != saved.version.number or body.reset):
                 self._engine.stop(name)
             try:
                 return saved.version, self.start(name, saved.version.number, reset=body.reset)
@@ -167,13 +168,16 @@ class Service:
         return self.drafts.write(version.document, expected_revision, version.layout, latest.info.number)
 
     def delete(self, name: str) -> None:
-        """Removes the pipeline and its versions; topics stay. Raises Conflict while it runs."""
+        """Removes the pipeline, its versions and its draft; topics stay. Raises Conflict while it runs."""
         with self._changing:
-            self._store.latest(name)
+            self.drafts.open(name)
             if self.running(name) is not None:
                 raise Conflict(f"pipeline {name!r} is running", hint="stop it first")
             self._wanted.forget(name)
-            self._store.delete(name)
+            self._versions.pop(name, None)
+            self.drafts.discard(name)
+            with suppress(NotFound):  # it may have been a draft only
+                self._store.delete(name)
 
     def start(self, name: str, number: int | None, *, reset: bool) -> JobStatus:
         """Runs now, and again after a restart of the server, until it is stopped."""
