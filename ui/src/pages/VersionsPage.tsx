@@ -19,7 +19,7 @@ export default function VersionsPage({ pipeline }: { pipeline: string }) {
       <div className={classes.list}>
         <div className={classes.head}>
           <h1 className={classes.title}>
-            <Anchor component={Link} href={paths.pipeline(pipeline)} inherit>
+            <Anchor component={Link} href={paths.pipeline(pipeline)} inherit underline="always">
               {pipeline}
             </Anchor>
             {" / Versions"}

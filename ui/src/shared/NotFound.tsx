@@ -6,6 +6,7 @@ import { EmptyState } from "./EmptyState";
 export function NotFound() {
   return (
     <EmptyState
+      isPage
       title="There is no such page"
       action={
         <Button component={Link} href={paths.home} variant="default">

@@ -32,7 +32,11 @@ export function PipelineRow({ pipeline, job }: PipelineRowProps) {
       <td className={table.number}>{job?.state === "running" ? rate(totalRate(job)) : "–"}</td>
       <td className={table.fit}>
         {latest ? (
-          <Link href={paths.versions(name)} className={table.name ?? ""} aria-label={`Versions of ${name}`}>
+          <Link
+            href={paths.versions(name)}
+            className={table.name ?? ""}
+            aria-label={`${versionText(pipeline)}, versions of ${name}`}
+          >
             {versionText(pipeline)}
           </Link>
         ) : (
@@ -41,7 +45,7 @@ export function PipelineRow({ pipeline, job }: PipelineRowProps) {
       </td>
       <td className={table.fit}>
         {changes > 0 ? (
-          <Badge variant="light" color="yellow" c="var(--hr-warn)">
+          <Badge variant="outline" color="gray" c="var(--hr-warn)">
             {plural(changes, "change")}
           </Badge>
         ) : (

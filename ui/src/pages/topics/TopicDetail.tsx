@@ -30,7 +30,7 @@ export function TopicDetail({ name, view, onView }: TopicDetailProps) {
   const { data: topic, error, refetch } = useTopic(name);
   const title = (
     <>
-      <Anchor component={Link} href={paths.topics} inherit c="var(--hr-text-soft)">
+      <Anchor component={Link} href={paths.topics} inherit underline="always" c="var(--hr-text-soft)">
         Topics
       </Anchor>
       {" / "}

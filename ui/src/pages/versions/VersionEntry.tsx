@@ -29,7 +29,7 @@ export function VersionEntry({ side, pipeline, version, isRunning, sides, onSide
           {title}
         </Text>
         {isRunning && (
-          <Badge variant="light" color="teal" c="var(--hr-good)">
+          <Badge variant="outline" color="gray" c="var(--hr-good)">
             running
           </Badge>
         )}
