@@ -51,8 +51,8 @@ format: setup ## put the code into shape
 
 lock: ## make the lock files anew (needs uv)
 	uv pip compile --universal --python-version 3.11 --generate-hashes --no-header -q requirements/build.in -o requirements/build.txt
-	uv pip compile --universal --python-version 3.11 --generate-hashes --no-header -q pyproject.toml -o requirements/runtime.txt
-	uv pip compile --universal --python-version 3.11 --generate-hashes --no-header -q pyproject.toml --group dev -c requirements/runtime.txt -o requirements/dev.txt
+	uv pip compile --universal --python-version 3.11 --generate-hashes --no-header -q pyproject.toml --group dev -o requirements/dev.txt
+	uv pip compile --universal --python-version 3.11 --generate-hashes --no-header -q pyproject.toml -c requirements/dev.txt -o requirements/runtime.txt
 
 licences: setup ## list the licences of the runtime parts anew
 	@$(BIN)/python requirements/licences.py > THIRD_PARTY_LICENSES.md
