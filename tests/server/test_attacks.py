@@ -143,6 +143,25 @@ def _begin(client: httpx.Client) -> int:
         return response.status_code
 
 
+NODE = b'{"document": {"name": "p", "nodes": [{"id": "%s", "operator": "x", "config": {"c": %s}}], "edges": []}}'
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b'{"text": "topic t ! preview", "name": "p", "note": "\\ud800"}',
+        NODE % (b"\\ud800", b"1"),
+        NODE % (b"a", b'"\\ud800"'),
+        NODE % (b"a", b"NaN"),
+        NODE % (b"a", b"1e999"),
+    ],
+)
+@pytest.mark.parametrize("path", ["/api/pipelines", "/api/check"])
+def test_half_characters_and_no_numbers_are_refused(client: httpx.Client, path: str, body: bytes) -> None:
+    response = client.post(path, content=body, headers={"Content-Type": "application/json"})
+    assert response.status_code == 400, response.text
+
+
 HUGE = "9" * 5_000
 
 

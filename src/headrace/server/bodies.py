@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic_core import PydanticSerializationError
 
 from headrace.server.models.documents import DocumentModel, EdgeModel, LayoutModel
 
@@ -17,6 +18,15 @@ NUMBER_MAX: Final = 2**31 - 1
 
 class Body(BaseModel):
     model_config = ConfigDict(extra="forbid")
+
+    @model_validator(mode="after")
+    def _is_text_throughout(self) -> Self:
+        """JSON can spell halves of characters, which nothing can store or send on."""
+        try:
+            self.model_dump_json()
+        except PydanticSerializationError:
+            raise ValueError("a text holds half a character, or a value is nested too deeply") from None
+        return self
 
 
 class PipelineBody(Body):

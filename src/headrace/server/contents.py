@@ -13,6 +13,9 @@ Format = Literal["auto", "json", "text", "base64"]
 
 # More than this of one value is not sent to a browser.
 SHOWN_BYTES_MAX: Final = 256 * 1024
+# What is nested deeper, or counts further, is shown as the text that it is.
+DEPTH_MAX: Final = 60
+INTEGER_DIGITS_MAX: Final = 15
 NOTHING: Final = Content(encoding="null", value=None, size=0)
 
 
@@ -54,12 +57,34 @@ def encoded(value: Any, encoding: Literal["text", "json", "base64"], what: str) 
 
 
 def _json(data: bytes) -> Any:
-    """Raises ValueError, also for numbers that JSON does not have: a browser could not read them."""
-    return json.loads(data, parse_constant=_no_number)
+    """Raises ValueError for what is no JSON, and for JSON that a browser would show as something else."""
+    value = json.loads(data, parse_int=_exact)
+    # NaN, infinite numbers and halves of characters cannot be written again.
+    json.dumps(value, ensure_ascii=False, allow_nan=False).encode()
+    if _depth_exceeds(value, DEPTH_MAX):
+        raise ValueError(f"it is nested deeper than {DEPTH_MAX}")
+    return value
 
 
-def _no_number(name: str) -> Any:
-    raise ValueError(f"{name} is no JSON number")
+def _exact(text: str) -> int:
+    if len(text) > INTEGER_DIGITS_MAX:
+        raise ValueError(f"the number {text[:40]} has more digits than a browser keeps")
+    return int(text)
+
+
+def _depth_exceeds(value: Any, depth_max: int) -> bool:
+    level = [value]
+    for _ in range(depth_max):
+        level = [inner for outer in level for inner in _inside(outer)]
+        if not level:
+            return False
+    return True
+
+
+def _inside(value: Any) -> list[Any]:
+    if isinstance(value, dict):
+        return list(value.values())
+    return value if isinstance(value, list) else []
 
 
 def _text_or_bytes(data: bytes, size: int) -> Content:

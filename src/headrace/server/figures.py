@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping
@@ -134,8 +135,13 @@ def _batches(status: JobStatus) -> BatchFigures:
     return BatchFigures(
         count=sum(query.batch + 1 for query in status.queries),
         last_ms=max((query.batch_ms for query in status.queries), default=0.0),
-        rows_per_second=sum(query.rows_per_second for query in status.queries),
+        rows_per_second=sum(finite(query.rows_per_second) for query in status.queries),
     )
+
+
+def finite(rate: float) -> float:
+    """Spark divides by a duration that may be 0; JSON has no word for what comes of it."""
+    return rate if math.isfinite(rate) else 0.0
 
 
 def _edge_key(edge: Edge) -> str:

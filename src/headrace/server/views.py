@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -21,6 +22,7 @@ from headrace.graph.diff import (
 )
 from headrace.graph.document import Edge
 from headrace.operators import AnyOperator, describe
+from headrace.server.figures import finite
 from headrace.server.models.documents import (
     CheckView,
     ColumnView,
@@ -43,7 +45,7 @@ from headrace.server.models.jobs import (
 from headrace.server.models.operators import OperatorView
 from headrace.server.models.pipelines import ChangeView, DraftView, TemplateView, VersionInfoView
 from headrace.server.models.problems import ProblemView
-from headrace.spark import JobStatus
+from headrace.spark import JobStatus, QueryStatus
 from headrace.spark.sample import Sample
 from headrace.templates import Template
 
@@ -146,8 +148,8 @@ def _since_ms(began_s: float) -> int:
     return round((time.monotonic() - began_s) * 1000)
 
 
-def _query_view(query: Any) -> QueryView:
-    return QueryView.model_validate(query)
+def _query_view(query: QueryStatus) -> QueryView:
+    return QueryView.model_validate(replace(query, rows_per_second=finite(query.rows_per_second)))
 
 
 def _job_error(error: dict[str, object] | None) -> JobError | None:
