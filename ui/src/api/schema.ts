@@ -192,6 +192,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/jobs/{name}/sample": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Sample Edge
+         * @description The newest rows on any edge: the part of the graph above it runs once over the newest records.
+         */
+        post: operations["sample_edge"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/operators": {
         parameters: {
             query?: never;
@@ -458,6 +478,26 @@ export interface paths {
          * @description A new pipeline with the template as its draft. 409 where the name is taken.
          */
         post: operations["use_template"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/test-run": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Test Run
+         * @description Rows that leave each node, for rows given here or the newest of the sources. Writes nothing.
+         */
+        post: operations["test_run"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1148,6 +1188,15 @@ export interface components {
             /** Operator */
             operator: string;
         };
+        /** NodeRows */
+        NodeRows: {
+            /** Columns */
+            columns: components["schemas"]["ColumnView"][];
+            /** Rows */
+            rows: {
+                [key: string]: unknown;
+            }[];
+        };
         /**
          * Notations
          * @description The same pipeline in each notation; null where it cannot be said in one, and then `reasons` says why.
@@ -1438,6 +1487,50 @@ export interface components {
                 [key: string]: unknown;
             }[];
         };
+        /**
+         * SampleBody
+         * @description An edge, or a node and one of its output ports. `filter` is an SQL condition over the edge's columns.
+         */
+        SampleBody: {
+            edge?: components["schemas"]["EdgeModel"] | null;
+            /** Filter */
+            filter?: string | null;
+            /**
+             * Limit
+             * @default 50
+             */
+            limit: number;
+            /** Node */
+            node?: string | null;
+            /**
+             * Port
+             * @default out
+             */
+            port: string;
+        };
+        /**
+         * SampleView
+         * @description The newest rows on an edge, the newest last. `ranges`: topic → partition → offsets read, [first, after].
+         */
+        SampleView: {
+            /** Columns */
+            columns: components["schemas"]["ColumnView"][];
+            /** Ranges */
+            ranges: {
+                [key: string]: {
+                    [key: string]: [
+                        number,
+                        number
+                    ];
+                };
+            };
+            /** Rows */
+            rows: {
+                [key: string]: unknown;
+            }[];
+            /** Took Ms */
+            took_ms: number;
+        };
         /** SaveBody */
         SaveBody: {
             /**
@@ -1506,6 +1599,45 @@ export interface components {
             summary: string;
             /** Title */
             title: string;
+        };
+        /**
+         * TestRunBody
+         * @description `inputs` are rows by source node; a source without them reads the newest of its topic.
+         */
+        TestRunBody: {
+            document?: components["schemas"]["DocumentModel"] | null;
+            /** Inputs */
+            inputs?: {
+                [key: string]: {
+                    [key: string]: unknown;
+                }[];
+            };
+            /**
+             * Limit
+             * @default 50
+             */
+            limit: number;
+            /**
+             * Name
+             * @description The pipeline's name; text notation has none of its own.
+             */
+            name?: string | null;
+            /** Sql */
+            sql?: string | null;
+            /** Text */
+            text?: string | null;
+        };
+        /**
+         * TestRunView
+         * @description Rows that leave each node, for the first rows of its sources.
+         */
+        TestRunView: {
+            /** Nodes */
+            nodes: {
+                [key: string]: components["schemas"]["NodeRows"];
+            };
+            /** Took Ms */
+            took_ms: number;
         };
         /** TopicBody */
         TopicBody: {
@@ -1931,6 +2063,41 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["RowsView"];
+                };
+            };
+            /** @description What went wrong, where, and what is valid. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDetails"];
+                };
+            };
+        };
+    };
+    sample_edge: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SampleBody"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SampleView"];
                 };
             };
             /** @description What went wrong, where, and what is valid. */
@@ -2513,6 +2680,39 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["DraftView"];
+                };
+            };
+            /** @description What went wrong, where, and what is valid. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDetails"];
+                };
+            };
+        };
+    };
+    test_run: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TestRunBody"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TestRunView"];
                 };
             };
             /** @description What went wrong, where, and what is valid. */
