@@ -62,11 +62,4 @@ export type Operator = Omit<Schemas["OperatorView"], "settings"> & { settings: S
 export type Kind = Operator["kind"];
 
 export type MetricsTick = Schemas["MetricsTick"];
-
-/** The newest rows on an edge, the newest last. */
-export interface SampleView {
-  columns: Column[];
-  rows: Record<string, Json>[];
-  ranges: Record<string, Record<string, [number, number]>>;
-  took_ms: number;
-}
+export type SampleView = Omit<Schemas["SampleView"], "rows"> & { rows: Record<string, Json>[] };

@@ -56,13 +56,13 @@ export function Dock() {
             </ActionIcon>
           )}
         </Tabs.List>
-        <Tabs.Panel value="problems" className={classes.panel ?? ""}>
+        <Tabs.Panel value="problems" className={classes.panel ?? ""} tabIndex={0}>
           <ProblemList />
         </Tabs.Panel>
-        <Tabs.Panel value="events" className={classes.panel ?? ""}>
+        <Tabs.Panel value="events" className={classes.panel ?? ""} tabIndex={0}>
           <EventTable node={null} />
         </Tabs.Panel>
-        <Tabs.Panel value="charts" className={classes.panel ?? ""}>
+        <Tabs.Panel value="charts" className={classes.panel ?? ""} tabIndex={0}>
           <Suspense fallback={<Loading what="the charts" />}>
             <JobCharts pipeline={pipeline} />
           </Suspense>

@@ -16,7 +16,7 @@ interface RowTableProps {
 
 export function RowTable({ columns, rows }: RowTableProps) {
   return (
-    <ScrollArea type="auto" scrollbarSize={8}>
+    <ScrollArea type="auto" scrollbarSize={8} viewportProps={{ tabIndex: 0 }}>
       <Table verticalSpacing={2} horizontalSpacing="xs" fz="xs" striped aria-label="Newest events">
         <Table.Thead>
           <Table.Tr>

@@ -33,7 +33,7 @@ export function ChangeList({
       <Text size="sm" fw={600}>
         {AGAINST[from]}: {changes.length} {changes.length === 1 ? "change" : "changes"}
       </Text>
-      <ScrollArea.Autosize mah={240} type="auto">
+      <ScrollArea.Autosize mah={240} type="auto" viewportProps={{ tabIndex: 0 }}>
         <Code block style={{ background: "var(--hr-sunken)" }}>
           {changes.map(({ text }) => (
             <div key={text} style={{ color: colorOf(text) }}>
