@@ -4,7 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from headrace.spark.events import HISTORY_EVENTS_MAX, SUBSCRIBER_EVENTS_MAX, SUBSCRIBERS_MAX, EventBus
+from headrace.spark.events import (
+    FREQUENT_EVENTS_MAX,
+    HISTORY_EVENTS_MAX,
+    SUBSCRIBER_EVENTS_MAX,
+    SUBSCRIBERS_MAX,
+    EventBus,
+)
 
 
 def test_every_follower_gets_every_event_in_order() -> None:
@@ -36,7 +42,19 @@ def test_a_slow_follower_loses_the_oldest_and_knows() -> None:
     assert first is not None
     assert first.number == 11
     assert follower.missed == 10
-    assert len(bus.history()) == HISTORY_EVENTS_MAX
+    assert len(bus.history()) == FREQUENT_EVENTS_MAX
+
+
+def test_reports_of_progress_do_not_push_out_what_matters() -> None:
+    bus = EventBus()
+    bus.publish("drones", "started")
+    for _ in range(5 * HISTORY_EVENTS_MAX):
+        bus.publish("drones", "progress")
+    bus.publish("drones", "stopped")
+    kept = bus.history("drones")
+    assert (kept[0].kind, kept[-1].kind) == ("started", "stopped")
+    assert [event.number for event in kept] == sorted(event.number for event in kept)
+    assert len(kept) == FREQUENT_EVENTS_MAX + 2
 
 
 def test_a_closed_subscription_ends_and_makes_room() -> None:

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import heapq
 import queue
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Final, Literal
 
 EventKind = Literal["started", "stopped", "state_changed", "error", "progress", "end_of_stream", "draft_changed"]
 
-HISTORY_EVENTS_MAX = 1_000
+# Kept apart: reports that come every second must not push out when a job started or why it failed.
+FREQUENT: Final = ("progress", "draft_changed")
+FREQUENT_EVENTS_MAX = 300
+HISTORY_EVENTS_MAX = 700
 SUBSCRIBER_EVENTS_MAX = 1_000
 SUBSCRIBERS_MAX = 100
 
@@ -72,6 +76,7 @@ class EventBus:
         self._lock = threading.Lock()
         self._number = 0
         self._history: deque[PipelineEvent] = deque(maxlen=HISTORY_EVENTS_MAX)
+        self._frequent: deque[PipelineEvent] = deque(maxlen=FREQUENT_EVENTS_MAX)
         self._subscriptions: list[Subscription] = []
 
     def publish(
@@ -80,7 +85,7 @@ class EventBus:
         with self._lock:
             self._number += 1
             event = PipelineEvent(self._number, self._clock_ms(), pipeline, kind, node, dict(details or {}))
-            self._history.append(event)
+            (self._frequent if kind in FREQUENT else self._history).append(event)
             for subscription in self._subscriptions:
                 subscription.put(event)
         return event
@@ -91,15 +96,19 @@ class EventBus:
             if len(self._subscriptions) >= SUBSCRIBERS_MAX:
                 raise RuntimeError(f"more than {SUBSCRIBERS_MAX} followers")
             subscription = Subscription(self._remove)
-            for event in self._history if after is not None else ():
+            for event in self._kept() if after is not None else ():
                 if event.number > (after or 0):
                     subscription.put(event)
             self._subscriptions.append(subscription)
         return subscription
 
     def history(self, pipeline: str | None = None) -> tuple[PipelineEvent, ...]:
+        """In order; of frequent ones only the newest of all pipelines are kept."""
         with self._lock:
-            return tuple(event for event in self._history if pipeline in (None, event.pipeline))
+            return tuple(event for event in self._kept() if pipeline in (None, event.pipeline))
+
+    def _kept(self) -> Iterable[PipelineEvent]:
+        return heapq.merge(self._history, self._frequent, key=lambda event: event.number)
 
     def _remove(self, subscription: Subscription) -> None:
         with self._lock:
