@@ -5,8 +5,12 @@ from __future__ import annotations
 import os
 import socket
 import struct
+from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
+
+from hypothesis import given
+from hypothesis import strategies as st
 
 from headrace.log import encode_batches
 from headrace.wire import protocol
@@ -16,6 +20,7 @@ from headrace.wire.messages.fetch import FetchPartition, FetchRequest
 from headrace.wire.messages.produce import ProducePartition, ProduceRequest
 from headrace.wire.packing import Reader
 from headrace.wire.protocol import Api
+from headrace.wire.request_memory import RequestMemory
 from headrace.wire.testing import BrokerProcess
 
 DEADLINE_S = 60.0
@@ -167,3 +172,39 @@ def test_a_fetch_keeps_to_its_bytes_but_always_brings_one_batch(shared_broker: B
         reader.int32()
         found = protocol.FETCH.codec.decode_response(4, reader).partitions
     assert [len(entry.records) // len(one) for entry in found] == [3, 0]
+
+
+def test_many_large_requests_share_a_small_memory(start_broker: Callable[..., BrokerProcess], tmp_path: Path) -> None:
+    """Each of twenty clients sends more than all of them together may have held; all are served."""
+    config = tmp_path / "broker.toml"
+    config.write_text("in_flight_bytes_total_max = 200000")
+    broker = start_broker("--config", str(config))
+    with Client(broker.bootstrap) as client:
+        client.create_topics({"crowded": 1})
+        entry = ProducePartition("crowded", 0, batch(b"x" * 300_000))
+        request = frame(protocol.PRODUCE, 7, 1, ProduceRequest(None, -1, 30_000, (entry,)))
+        connections = [connected(broker) for _ in range(20)]
+        for connection in connections:
+            connection.sendall(request)
+        for connection in connections:
+            receive(connection)
+            connection.close()
+        assert client.list_offsets("crowded", {0: LATEST})[0].offset == 20
+
+
+@given(st.lists(st.integers(1, 50), max_size=30))
+def test_whoever_waits_for_memory_is_called_when_there_is_some(sizes: list[int]) -> None:
+    memory = RequestMemory(60)
+    called: list[int] = []
+    held: list[int] = []
+    for size in sizes:
+        memory.hold(size)
+        held.append(size)
+        if memory.full:
+            memory.call_when_free(lambda: called.append(1))
+            assert not called
+            while sum(held) >= 60:
+                memory.release(held.pop())
+            assert called == [1]
+            called.clear()
+    assert memory.held_bytes == sum(held)

@@ -25,6 +25,7 @@ from headrace.wire.housekeeping import Housekeeping
 from headrace.wire.listener import Listener
 from headrace.wire.listening import Listening
 from headrace.wire.offset_service import OFFSETS_TOPIC, OffsetService
+from headrace.wire.request_memory import RequestMemory
 from headrace.wire.security.registry import SecurityRegistry
 from headrace.wire.security.throttle import Throttle
 from headrace.wire.services import Endpoint, Services
@@ -50,6 +51,7 @@ class Broker:
         self._storage = storage
         self._clock = clock
         self._connections: set[Connection] = set()
+        self._memory = RequestMemory(config.in_flight_bytes_total_max)
         self._listening: Listening | None = None
         self._housekeeping: asyncio.Task[None] | None = None
 
@@ -175,7 +177,7 @@ class Broker:
     # -- connections --------------------------------------------------------------------------------------------
 
     def _connect(self, listener: Listener) -> Connection:
-        return Connection(self._services, listener, self._admit, self._connections.discard)
+        return Connection(self._services, listener, self._memory, self._admit, self._connections.discard)
 
     def _admit(self, connection: Connection) -> bool:
         if len(self._connections) >= self.config.connections_max:

@@ -55,6 +55,8 @@ class BrokerConfig:
     in_flight_requests_max: int = 64
     # Per connection; reading stops above it. One request may be larger.
     in_flight_bytes_max: int = 64 * _MIB
+    # Of all connections together; above it none is read from.
+    in_flight_bytes_total_max: int = 512 * _MIB
     fetch_bytes_max: int = 55 * _MIB
     fetch_wait_ms_max: int = 60_000
     # Responses that a client does not read; further requests of that connection wait above it.

@@ -17,6 +17,7 @@ from headrace.wire.handlers.table import ROUTES, Route, unsupported_api_versions
 from headrace.wire.listener import Listener
 from headrace.wire.packing import Malformed, Reader
 from headrace.wire.protocol import API_VERSIONS, API_VERSIONS_KEY, PRODUCE, SASL_AUTHENTICATE, SASL_HANDSHAKE
+from headrace.wire.request_memory import RequestMemory
 from headrace.wire.services import Call, Services
 
 _log = structlog.get_logger("headrace.wire")
@@ -52,12 +53,14 @@ class Connection(asyncio.BufferedProtocol):
         self,
         services: Services,
         listener: Listener,
+        memory: RequestMemory,
         admit: Callable[[Connection], bool],
         gone: Callable[[Connection], None],
     ) -> None:
         """`admit` is asked once, when connected; `gone` is told when the connection is closed."""
         self._services = services
         self._listener = listener
+        self._memory = memory
         self._session = listener.session("", None)
         self._muted = False
         self._config: BrokerConfig = services.config
@@ -110,6 +113,9 @@ class Connection(asyncio.BufferedProtocol):
 
     def connection_lost(self, error: Exception | None) -> None:
         self._transport = None
+        self._memory.forget(self._throttle_reading)
+        for received in self._waiting:
+            self._release(received)
         self._waiting.clear()
         for request in self._in_flight:
             if request.received.route.waits:
@@ -145,6 +151,7 @@ class Connection(asyncio.BufferedProtocol):
             limit = self._config.control_request_bytes_max
             raise Malformed(f"a {route.api.name} request of {len(frame)} bytes; at most {limit} are accepted")
         self._held_bytes += len(frame)
+        self._memory.hold(len(frame))
         return _Received(route, header, reader, len(frame))
 
     def _start_requests(self) -> None:
@@ -164,6 +171,9 @@ class Connection(asyncio.BufferedProtocol):
             return
         requests = len(self._waiting) + len(self._in_flight)
         full = requests >= self._config.in_flight_requests_max or self._held_bytes >= self._config.in_flight_bytes_max
+        if self._memory.full:
+            full = True
+            self._memory.call_when_free(self._throttle_reading)
         if full and not self._reading_paused:
             self._transport.pause_reading()
         elif not full and self._reading_paused:
@@ -174,9 +184,11 @@ class Connection(asyncio.BufferedProtocol):
         try:
             outcome = self._call(received)
         except Malformed as error:
+            self._release(received)
             self.close(f"{received.route.api.name}: {error}")
             return
         except Exception as error:
+            self._release(received)
             self._defect(received, error)
             return
         if iscoroutine(outcome):
@@ -200,16 +212,18 @@ class Connection(asyncio.BufferedProtocol):
         while self._in_flight and self._in_flight[0].task.done():
             request = self._in_flight.popleft()
             if request.task.cancelled():
+                self._release(request.received)
                 continue
             error = request.task.exception()
             if error is not None:
+                self._release(request.received)
                 self._defect(request.received, error)
             else:
                 self._answer(request.received, request.task.result())
         self._start_requests()
 
     def _answer(self, received: _Received, response: object) -> None:
-        self._held_bytes -= received.size_bytes
+        self._release(received)
         self._mute()
         if response is None or self._transport is None:
             return
@@ -224,6 +238,11 @@ class Connection(asyncio.BufferedProtocol):
         if self._session.rejected:
             self._flush()
             self._transport.close()
+
+    def _release(self, received: _Received) -> None:
+        """The request needs no memory any more, whatever became of it."""
+        self._held_bytes -= received.size_bytes
+        self._memory.release(received.size_bytes)
 
     def _mute(self) -> None:
         """A client above its quota is answered, and then not served for a while; it was told how long."""

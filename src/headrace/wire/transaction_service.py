@@ -162,8 +162,8 @@ class TransactionService:
         """What the transactional id is afterwards; with `bump` under the epoch of its next transaction."""
         async with self._lock(transactional_id):
             current = self.transactions.get(transactional_id)
-            if current is not None and bump and current.ended_before(producer_id, producer_epoch, commit):
-                decided: Transaction | None = current if current.prepared else None
+            if current is not None and bump and current.was_held_by(producer_id, producer_epoch):
+                decided = current.repeated_ending(commit)
             else:
                 current = self.transactions.held_by(transactional_id, producer_id, producer_epoch)
                 decided = current.ending(commit, self._clock(), bump=bump)

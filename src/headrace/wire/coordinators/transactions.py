@@ -121,17 +121,22 @@ class Transaction:
         if self.ongoing or (bump and not commit and not self.prepared):
             epoch = self.producer_epoch + 1 if bump else self.producer_epoch
             return replace(self, state=wanted, producer_epoch=epoch, bumped=bump, updated_at_ms=now_ms)
-        if self.state is _PREPARED[wanted]:
+        if self.state is _PREPARED[wanted] and not bump:
             return None
         if self.state is wanted:
             return self
         raise Refusal(ErrorCode.INVALID_TXN_STATE, f"the transaction is {self.state.value}")
 
-    def ended_before(self, producer_id: int, producer_epoch: int, commit: bool) -> bool:
-        """Whether a request to end is the repetition of one that took effect under the next epoch."""
+    def was_held_by(self, producer_id: int, producer_epoch: int) -> bool:
+        """Whether the transaction that ended last was written under this epoch."""
+        return self.bumped and (producer_id, producer_epoch) == (self.producer_id, self.producer_epoch - 1)
+
+    def repeated_ending(self, commit: bool) -> Transaction | None:
+        """As `ending`, for a request that may be the repetition of one whose answer was lost."""
         wanted = TransactionState.PREPARE_COMMIT if commit else TransactionState.PREPARE_ABORT
-        repeated = (producer_id, producer_epoch) == (self.producer_id, self.producer_epoch - 1)
-        return self.bumped and repeated and self.state in (wanted, _PREPARED[wanted])
+        if self.state not in (wanted, _PREPARED[wanted]):
+            raise Refusal(ErrorCode.INVALID_TXN_STATE, f"the transaction is {self.state.value}")
+        return self if self.prepared else None
 
     def with_producer(self, producer_id: int) -> Transaction:
         """Under a fresh producer id: epochs of the one before ran out."""

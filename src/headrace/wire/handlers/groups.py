@@ -37,6 +37,8 @@ from headrace.wire.services import Call, Services
 
 # From this version on a client is told its member id before it joins.
 _MEMBER_ID_REQUIRED_SINCE = 4
+# From this version on a client says what it believes the group agreed on.
+_AGREED_REQUIRED_SINCE = 5
 _EMPTY = GroupState.EMPTY.value
 
 Answer = TypeVar("Answer")
@@ -77,6 +79,8 @@ async def sync_group(services: Services, call: Call, request: SyncGroupRequest) 
     waiting: asyncio.Future[SyncGroupResponse] = asyncio.get_running_loop().create_future()
     try:
         call.require(Operation.READ, group(request.group_id))
+        if call.version >= _AGREED_REQUIRED_SINCE and None in (request.protocol_type, request.protocol_name):
+            raise Refusal(ErrorCode.INCONSISTENT_GROUP_PROTOCOL, "protocol type and name are missing")
         services.groups.existing(request.group_id).sync(request, services.monotonic_ms(), _replying(waiting))
     except Refusal as refusal:
         return SyncGroupResponse(refusal.code)

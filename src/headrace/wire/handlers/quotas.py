@@ -48,7 +48,7 @@ def _components(request: DescribeQuotasRequest) -> dict[str, QuotaComponent]:
     wanted = {component.entity_type: component for component in request.components}
     for component in request.components:
         if component.entity_type not in ENTITY_TYPES:
-            raise _unknown_type(component.entity_type)
+            raise _unknown_type(ErrorCode.UNSUPPORTED_VERSION, component.entity_type)
         if component.match_type not in (_EXACT, _DEFAULT, _ANY):
             raise Refusal(ErrorCode.INVALID_REQUEST, f"match type {component.match_type}; known are 0, 1 and 2")
     if len(wanted) < len(request.components):
@@ -56,8 +56,8 @@ def _components(request: DescribeQuotasRequest) -> dict[str, QuotaComponent]:
     return wanted
 
 
-def _unknown_type(name: str) -> Refusal:
-    return Refusal(ErrorCode.UNSUPPORTED_VERSION, f"entity type {name!r}; known are {', '.join(ENTITY_TYPES)}")
+def _unknown_type(code: ErrorCode, name: str) -> Refusal:
+    return Refusal(code, f"entity type {name!r}; known are {', '.join(ENTITY_TYPES)}")
 
 
 def _parts(key: QuotaKey) -> dict[str, str]:
@@ -113,7 +113,7 @@ def _key(entities: tuple[QuotaEntity, ...]) -> QuotaKey:
     names: dict[str, str] = {}
     for entity in entities:
         if entity.entity_type not in ENTITY_TYPES:
-            raise _unknown_type(entity.entity_type)
+            raise _unknown_type(ErrorCode.INVALID_REQUEST, entity.entity_type)
         if entity.entity_type in names or entity.entity_name == "":
             raise Refusal(ErrorCode.INVALID_REQUEST, "an entity type is named twice, or its name is empty")
         names[entity.entity_type] = DEFAULT if entity.entity_name is None else entity.entity_name
