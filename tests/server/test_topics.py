@@ -156,7 +156,7 @@ def hurried(looks: int) -> Callable[[], float]:
     return lambda: next(numbers) * BUDGET_S / looks
 
 
-@settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=4, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(limit=st.integers(20, 500), start=st.sampled_from(["earliest", "latest"]), ticks=st.integers(1, 6))
 def test_pages_show_every_message_once_however_little_time_there_is(
     bootstrap: str, numbers: str, limit: int, start: str, ticks: int

@@ -67,7 +67,7 @@ def _json(data: bytes) -> Any:
 
 
 def _exact(text: str) -> int:
-    if len(text) > INTEGER_DIGITS_MAX:
+    if len(text.lstrip("-")) > INTEGER_DIGITS_MAX:
         raise ValueError(f"the number {text[:40]} has more digits than a browser keeps")
     return int(text)
 
