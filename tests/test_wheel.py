@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import socket
 import subprocess
@@ -20,6 +21,7 @@ import pytest
 ROOT = Path(__file__).parent.parent
 INSTALL_TIMEOUT_S = 1_500
 RUN_TIMEOUT_S = 550
+EDITOR = "headrace/server/static/"
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(INSTALL_TIMEOUT_S + RUN_TIMEOUT_S)]
 
@@ -105,10 +107,19 @@ def test_it_holds_the_package_and_nothing_else(wheel: Path) -> None:
     assert {"headrace/py.typed", "headrace/__main__.py", "headrace/cli/__init__.py"} <= set(names)
     metadata = {name.split("/", 1)[0] for name in names} - {"headrace"}
     assert [name.rsplit(".", 1)[1] for name in metadata] == ["dist-info"]
-    assert {Path(name).suffix for name in names if name.startswith("headrace/")} <= {".py", ".typed", ".json"}
+    package = [name for name in names if name.startswith("headrace/") and not name.startswith(EDITOR)]
+    assert {Path(name).suffix for name in package} <= {".py", ".typed", ".json"}
     assert not [name for name in names if "test_" in name or "conftest" in name]
     licences = {Path(name).name for name in names if "/licenses/" in name}
     assert licences == {"LICENSE", "THIRD_PARTY_LICENSES.md"}
+
+
+def test_it_holds_the_built_editor(wheel: Path) -> None:
+    names = {name for name in zipfile.ZipFile(wheel).namelist() if name.startswith(EDITOR)}
+    page = zipfile.ZipFile(wheel).read(f"{EDITOR}index.html").decode()
+    loaded = re.findall(r'(?:src|href)="/(assets/[^"]+)"', page)
+    assert loaded
+    assert {f"{EDITOR}{path}" for path in loaded} <= names
 
 
 def test_every_part_it_asks_for_is_locked(installed: Installed) -> None:
