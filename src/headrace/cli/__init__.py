@@ -13,11 +13,13 @@ from headrace.cli import (
     consume,
     demo,
     doctor,
+    operator,
     operators,
     pipeline,
     produce,
     restore,
     sql,
+    state,
     topic,
     up,
     user,
@@ -44,6 +46,8 @@ app.add_typer(pipeline.app, name="pipeline")
 app.command("backup")(backup.command)
 app.command("restore")(restore.command)
 app.command("operators")(operators.command)
+app.add_typer(operator.app, name="operator")
+app.add_typer(state.app, name="state")
 app.add_typer(bench.app, name="bench")
 app.command("doctor")(doctor.command)
 

@@ -69,6 +69,21 @@ def ui(
     _print(run_ui(settings, _say), as_json)
 
 
+@app.command("chain")
+def chain(
+    *,
+    rows: Annotated[int, typer.Option("--rows", min=1_000, help="Rows for the items in rows/s.")] = 2_000_000,
+    items: Annotated[str, typer.Option("--items", help="Only these, as a,b,c; default: all.")] = "",
+    as_json: Json = False,
+) -> None:
+    """Serial operators with state: windows and a pattern over 10,000 keys, the cost of a step, copies, state."""
+    from headrace.bench.chain import ITEMS, ChainSettings, run_chain  # noqa: PLC0415
+
+    settings = ChainSettings(rows, _names(items) or ITEMS)
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    _print(run_chain(settings, _say), as_json)
+
+
 def _names(text: str) -> tuple[str, ...]:
     return tuple(name for part in text.split(",") if (name := part.strip()))
 

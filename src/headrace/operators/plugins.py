@@ -1,40 +1,63 @@
-"""Operators from other packages, by entry point. A broken one is reported; it never keeps the rest from working."""
+"""Operators from other packages, by entry point, and from the plugin folder.
+
+A broken one is reported; it never keeps the rest from working.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from importlib.metadata import EntryPoint, entry_points
+from pathlib import Path
+from typing import Any
 
 from headrace.operators.catalogue import BUILT_IN, AnyOperator, Catalogue
 from headrace.operators.config import setting_names
+from headrace.operators.plugin_folder import operators_in, plugin_files
+from headrace.operators.serial_operator import SerialOperator
 from headrace.operators.spec import Operator
+from headrace.serial import API_VERSION
 
 ENTRY_POINT_GROUP = "headrace.operators"
 RESERVED_SETTINGS = ("id",)  # the builder's own keyword
 
 
 def load_catalogue(found: Iterable[EntryPoint] | None = None) -> Catalogue:
-    """The built-in operators and those of installed plugins; `plugin_problems` says what could not be loaded."""
+    """The built-in operators and those of plugins; `plugin_problems` says what could not be loaded."""
     operators: dict[str, AnyOperator] = {operator.spec.name: operator for operator in BUILT_IN}
     problems: list[str] = []
-    for entry_point in entry_points(group=ENTRY_POINT_GROUP) if found is None else found:
+    for name, load in _plugins(entry_points(group=ENTRY_POINT_GROUP) if found is None else found):
         try:
-            operator = _load(entry_point)
+            loaded = [_checked(plugin) for plugin in load()]
         except Exception as error:
-            problems.append(f"plugin {entry_point.name!r} ({entry_point.value}): {type(error).__name__}: {error}")
+            problems.append(f"plugin {name}: {type(error).__name__}: {error}")
             continue
-        if operator.spec.name in operators:
-            problems.append(f"plugin {entry_point.name!r}: an operator named {operator.spec.name!r} exists already")
-        else:
-            operators[operator.spec.name] = operator
+        for operator in loaded:
+            if operator.spec.name in operators:
+                problems.append(f"plugin {name}: an operator named {operator.spec.name!r} exists already")
+            else:
+                operators[operator.spec.name] = operator
     return Catalogue(operators.values(), problems)
 
 
-def _load(entry_point: EntryPoint) -> AnyOperator:
-    loaded = entry_point.load()
+def _plugins(found: Iterable[EntryPoint]) -> Iterator[tuple[str, Callable[[], list[Any]]]]:
+    """What each plugin is called, and how to load what it defines."""
+    for entry_point in found:
+        yield f"{entry_point.name!r} ({entry_point.value})", partial(_load, entry_point)
+    for path in plugin_files():
+        yield f"{path.name!r}", partial(_load, path)
+
+
+def _load(place: EntryPoint | Path) -> list[Any]:
+    return list(operators_in(place)) if isinstance(place, Path) else [place.load()]
+
+
+def _checked(loaded: Any) -> AnyOperator:
     operator = loaded() if isinstance(loaded, type) else loaded
     if not isinstance(operator, Operator):
         raise TypeError(f"{loaded!r} is no Operator")
+    if isinstance(operator, SerialOperator) and operator.api_version != API_VERSION:
+        raise ValueError(f"written for version {operator.api_version} of the operator API; this is {API_VERSION}")
     for setting in setting_names(operator.config_type):
         if setting in RESERVED_SETTINGS:
             raise ValueError(f"the setting name {setting!r} is reserved")

@@ -15,6 +15,7 @@ from headrace.errors import InvalidInput
 from headrace.graph.schema import backquoted
 from headrace.operators import Catalogue, load_catalogue
 from headrace.operators.arrow_types import arrow_schema
+from headrace.operators.plugin_folder import folder_signature
 from headrace.operators.serial_chain import ChainPlan
 from headrace.serial import LaneInput, LaneResult, LaneRun, LocalFiles, StateStore
 from headrace.serial.lanes import KEY_SEPARATOR, NULL_KEY
@@ -102,8 +103,13 @@ def results_of(messages: Iterable[bytes]) -> list[LaneResult]:
     return [pickle.loads(message) for message in messages]  # noqa: S301
 
 
-@lru_cache(maxsize=1)
 def _catalogue() -> Catalogue:
+    """As of now: files of the plugin folder may have changed since the last micro-batch."""
+    return _catalogue_as_of(folder_signature())
+
+
+@lru_cache(maxsize=1)
+def _catalogue_as_of(signature: object) -> Catalogue:
     return load_catalogue()
 
 

@@ -1,0 +1,127 @@
+"""The suite `chain`: serial operators with state, from a topic through Spark to a topic, and parts of a chain alone."""
+
+from __future__ import annotations
+
+import math
+import tempfile
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+import pyarrow as pa
+
+from headrace.bench.chain_parts import PART_ITEMS, measure_parts
+from headrace.bench.peers import Say
+from headrace.bench.report import Report, Result
+from headrace.bench.rows import ARROW_ROWS_PER_RECORD, ARROW_TOPIC_CONFIG, append_arrow
+from headrace.embedded import Local, local
+from headrace.errors import InvalidInput, JobFailed, did_you_mean
+from headrace.pipeline import Pipeline
+from headrace.wire.client import Client
+
+SCHEMA: Final = "k STRING, n BIGINT, x DOUBLE, ts TIMESTAMP"
+TOPIC: Final = "rows"
+PARTITIONS: Final = 2
+KEYS: Final = 10_000
+MICRO_BATCHES: Final = 4
+# Java compiles what is hot only in the second round, and workers are warm: the last round counts.
+ROUNDS: Final = 3
+IDLE_TIMEOUT_S: Final = 600.0
+_STEPS: Final = {
+    "window-length": 'length-window 1000 keys=k aggregates=["sum(x) AS s", "avg(x) AS a"]',
+    "window-time": 'time-window "10 seconds" time=ts keys=k aggregates=["sum(x) AS s", "avg(x) AS a"]',
+    "two-step-10k-keys": 'followed-by first="n > 900" then="n < 100" within="10 seconds" time=ts keys=k',
+}
+SPARK_ITEMS: Final = tuple(f"{item}{suffix}" for item in _STEPS for suffix in ("", "-shuffled"))
+ITEMS: Final = (*SPARK_ITEMS, *PART_ITEMS)
+
+
+@dataclass(frozen=True, slots=True)
+class ChainSettings:
+    """Raises InvalidInput for an item that does not exist."""
+
+    row_count: int = 2_000_000
+    items: tuple[str, ...] = ITEMS
+
+    def __post_init__(self) -> None:
+        for item in self.items:
+            if item not in ITEMS:
+                raise InvalidInput(f"unknown item {item!r}", valid=ITEMS, hint=did_you_mean(item, ITEMS))
+
+
+def run_chain(settings: ChainSettings, say: Say) -> Report:
+    """Everything it starts has ended afterwards, and its files are gone. Raises HeadraceError."""
+    results: list[Result] = []
+    wanted = [item for item in SPARK_ITEMS if item in settings.items]
+    if wanted:
+        with (
+            tempfile.TemporaryDirectory(prefix="headrace-bench-", ignore_cleanup_errors=True) as directory,
+            local(Path(directory)) as home,
+        ):
+            records = _fill(home, settings.row_count, say)
+            results += [_measure(home, item, settings.row_count, records, say) for item in wanted]
+    found = [*results, *measure_parts(settings.items)]
+    return Report("chain", tuple(result for result in found if result.name in settings.items))
+
+
+def _fill(home: Local, row_count: int, say: Say) -> int:
+    """Rows in Arrow format, partitioned by key, on disk afterwards. Returns how many records hold them."""
+    say(f"writing {row_count:,} rows of {KEYS:,} keys")
+    home.create_topic(TOPIC, partitions=PARTITIONS, config=ARROW_TOPIC_CONFIG)
+    with Client(home.bootstrap, client_id="headrace-bench") as client:
+        return sum(append_arrow(client, TOPIC, partition, rows) for partition, rows in blocks(row_count))
+
+
+def blocks(row_count: int) -> Iterator[tuple[int, pa.RecordBatch]]:
+    """A row each ten microseconds; the same for every run."""
+    random = np.random.default_rng(1)
+    per_block = 16 * ARROW_ROWS_PER_RECORD
+    for first in range(0, row_count, per_block * PARTITIONS):
+        for partition in range(PARTITIONS):
+            start = first + partition
+            numbers = np.arange(start, min(row_count, first + per_block * PARTITIONS), PARTITIONS)
+            keys = random.integers(0, KEYS // PARTITIONS, len(numbers)) * PARTITIONS + partition
+            names = pa.array([f"key-{key:05d}" for key in range(KEYS)])
+            yield (
+                partition,
+                pa.record_batch(
+                    {
+                        "k": names.take(keys),
+                        "n": random.integers(0, 1000, len(numbers)),
+                        "x": random.random(len(numbers)),
+                        "ts": pa.array(numbers * 10, pa.int64()).view(pa.timestamp("us", tz="UTC")),
+                    }
+                ),
+            )
+
+
+def _measure(home: Local, item: str, row_count: int, records: int, say: Say) -> Result:
+    rate = 0.0
+    for round_number in range(ROUNDS):
+        run = f"{item}-{round_number}"
+        home.create_topic(f"{run}-out", partitions=PARTITIONS, config=ARROW_TOPIC_CONFIG)
+        rate = row_count / _seconds(home, item, run, row_count, records)
+        say(f"{run}: {rate:,.0f} rows/s")
+    return Result(item, "rows/s", rate)
+
+
+def _seconds(home: Local, item: str, run: str, row_count: int, records: int) -> float:
+    """From the start of the pipeline until it has committed everything. Raises JobFailed when it does not."""
+    step = _STEPS[item.removesuffix("-shuffled")]
+    partitioned = "by_key" if item.endswith("-shuffled") else "as_topic"
+    text = (
+        f'topic {TOPIC} schema="{SCHEMA}" format=arrow event_time=ts watermark="1 second"'
+        f" max_rows_per_batch={math.ceil(records / MICRO_BATCHES)} as topic"
+        f" ! {step} partitioned={partitioned} ! to-topic {run}-out format=arrow"
+    )
+    began_s = time.monotonic()
+    home.start(Pipeline.from_text(text, name=run))
+    done = home.wait_idle(run, IDLE_TIMEOUT_S)
+    seconds = time.monotonic() - began_s
+    read = {count.node: count.rows_out_total for query in home.stop(run).queries for count in query.nodes}
+    if not done or read["topic"] != row_count:
+        raise JobFailed(f"{run}: {read} rows of {row_count} after {seconds:.0f} s")
+    return seconds

@@ -1,0 +1,56 @@
+"""Operators from files of a folder: every `*.py` there may define some."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import inspect
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+
+from headrace.operators.spec import Operator
+
+# Where the folder is. Spark's workers inherit it, and so find the same operators as the server.
+FOLDER_VARIABLE = "HEADRACE_PLUGINS"
+FILES_MAX = 1_000
+
+
+def plugin_files() -> list[Path]:
+    """The files of the folder, by name; none where no folder is set. Names that begin with `_` or `test_` are not."""
+    folder = os.environ.get(FOLDER_VARIABLE)
+    if not folder or not Path(folder).is_dir():
+        return []
+    found = sorted(path for path in Path(folder).glob("*.py") if not path.name.startswith(("_", "test_")))
+    return found[:FILES_MAX]
+
+
+def folder_signature() -> tuple[tuple[str, int], ...]:
+    """Changes whenever a file of the folder does."""
+    return tuple((str(path), path.stat().st_mtime_ns) for path in plugin_files())
+
+
+def operators_in(path: Path) -> Iterator[type[Operator[object]]]:  # type: ignore[type-var]
+    """The operator classes that a file defines. Raises whatever the file raises."""
+    module = _imported(path)
+    for _, found in inspect.getmembers(module, inspect.isclass):
+        if issubclass(found, Operator) and found.__module__ == module.__name__ and not inspect.isabstract(found):
+            yield found
+
+
+def _imported(path: Path) -> ModuleType:
+    name = f"headrace_plugin_{path.stem}_{hashlib.sha256(path.read_bytes()).hexdigest()[:12]}"
+    if name in sys.modules:
+        return sys.modules[name]
+    spec = importlib.util.spec_from_file_location(name, path)
+    if spec is None or spec.loader is None:
+        raise ImportError(f"{path} cannot be imported")
+    module = sys.modules[name] = importlib.util.module_from_spec(spec)
+    try:
+        spec.loader.exec_module(module)
+    except BaseException:
+        del sys.modules[name]
+        raise
+    return module

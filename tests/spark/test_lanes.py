@@ -1,0 +1,182 @@
+"""Lanes of a chain as Spark's tasks run them, without Spark around: attempts that lose, workers that change, swaps."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from headrace.errors import Conflict, CorruptData, InvalidInput
+from headrace.graph import Json, Node, Schema
+from headrace.operators.arrow_types import arrow_schema
+from headrace.operators.catalogue import Catalogue
+from headrace.operators.serial_chain import ChainPlan
+from headrace.serial import LaneResult, LocalFiles, Moment, lane_of
+from headrace.serial.store import file_names
+from headrace.spark import chain as chain_module
+from headrace.spark.chain import ORIGIN_COLUMN, results_of, run_lane
+from headrace.spark.chain_driver import ChainDriver, batch_time_us
+from headrace.spark.orders import ChainRecord, Orders
+from headrace.spark.specs import CHAIN_COLUMN, LETTER_COLUMN
+
+SCHEMA = replace(Schema.parse("k STRING, n BIGINT, ts TIMESTAMP"), event_time="ts")
+LENGTH: dict[str, Json] = {"length": 3, "keys": ["k"], "aggregates": ["sum(n) AS total"], "partitioned": "as_topic"}
+WINDOW: dict[str, Json] = {"size": "10s", "time": "ts", "keys": ["k"], "aggregates": ["count(*) AS c"]}
+LANES = 2
+
+
+def plan_of(operator: str, config: dict[str, Json]) -> ChainPlan:
+    return ChainPlan((Node("it", operator, config),), SCHEMA)
+
+
+def rows(*values: tuple[str, int, int]) -> pa.RecordBatch:
+    keys, numbers, seconds = zip(*values, strict=True) if values else ((), (), ())
+    times = pa.array([second * 1_000_000 for second in seconds], pa.int64()).view(pa.timestamp("us", tz="UTC"))
+    return pa.record_batch([pa.array(keys, pa.string()), pa.array(numbers, pa.int64()), times], names=["k", "n", "ts"])
+
+
+class Query:
+    """A query's driver and its commit record; tasks are called one by one."""
+
+    def __init__(self, directory: Path, plan: ChainPlan, lane_count: int | None = LANES) -> None:
+        self.driver = ChainDriver(plan, directory, 0, lane_count)
+        self.record = ChainRecord()
+        self.batch = 0
+
+    def attempt(self, lane: int, *batches: pa.RecordBatch) -> tuple[list[dict[str, Any]], LaneResult]:
+        """One attempt of one task: what it would hand on."""
+        moment = Moment(self.batch, self.record.progress.watermark_us, self.batch * 1_000_000)
+        orders = Orders(self.driver.plan, moment, str(self.driver.directory), self.record.manifest)
+        output = arrow_schema(self.driver.plan.output_schema(Catalogue()))
+        made = pa.Table.from_batches(run_lane(Orders.from_json(orders.to_json()), lane, batches, output))
+        (result,) = results_of(text for text in made[CHAIN_COLUMN].to_pylist() if text is not None)
+        data = made.filter(made[CHAIN_COLUMN].is_null()).drop_columns([CHAIN_COLUMN, LETTER_COLUMN])
+        return data.to_pylist(), result
+
+    def commit(self, *results: LaneResult) -> None:
+        moment = Moment(self.batch, self.record.progress.watermark_us, self.batch * 1_000_000)
+        record = self.driver.after(self.record, moment, results)
+        self.driver.committed(self.record, record, results)
+        self.record = ChainRecord.from_json(record.to_json())
+        self.batch += 1
+
+    def run(self, *lanes: tuple[pa.RecordBatch, ...]) -> list[list[dict[str, Any]]]:
+        done = [self.attempt(lane, *batches) for lane, batches in enumerate(lanes)]
+        self.commit(*(result for _, result in done))
+        return [data for data, _ in done]
+
+
+def new_worker() -> None:
+    """What a worker process keeps in memory is gone."""
+    chain_module._store.cache_clear()
+
+
+def totals(data: list[dict[str, Any]]) -> list[int]:
+    return [row["total"] for row in data]
+
+
+def test_an_attempt_that_loses_leaves_no_trace(tmp_path: Path) -> None:
+    query = Query(tmp_path, plan_of("length-window", LENGTH))
+    query.run((rows(("a", 1, 0)),), ())
+    lost, _ = query.attempt(0, rows(("a", 10, 0)))
+    won, result = query.attempt(0, rows(("a", 10, 0)))
+    _, other = query.attempt(1)
+    assert lost == won
+    assert totals(won) == [11]
+    # A zombie writes its state after the winner, and before the next micro-batch.
+    query.attempt(0, rows(("a", 999, 0)))
+    query.commit(result, other)
+    assert totals(query.run((rows(("a", 100, 0)),), ())[0]) == [111]
+    new_worker()
+    assert totals(query.run((rows(("a", 1000, 0)),), ())[0]) == [1110]
+    query.driver.sweep(query.record)
+    assert set(LocalFiles(tmp_path).names()) == file_names(query.record.manifest)
+
+
+def test_empty_lanes_and_batches_without_rows_keep_the_state(tmp_path: Path) -> None:
+    query = Query(tmp_path, plan_of("length-window", LENGTH))
+    query.run((rows(("a", 1, 0)),), (rows(("b", 5, 0)),))
+    before = query.record.manifest
+    query.run((), ())
+    assert query.record.manifest == before
+    query.run((rows(("a", 2, 0)),), ())
+    new_worker()
+    found = query.run((rows(("a", 3, 0)),), (rows(("b", 6, 0)),))
+    assert [totals(data) for data in found] == [[6], [11]]
+
+
+def test_lanes_agree_on_the_watermark_and_the_slowest_partition_counts(tmp_path: Path) -> None:
+    query = Query(tmp_path, plan_of("time-window", {**WINDOW, "partitioned": "as_topic"}))
+    query.run((rows(("a", 1, 1)),), (rows(("b", 1, 2)),))
+    assert query.run((rows(("a", 1, 60)),), (rows(("b", 1, 5)),)) == [[], []]
+    assert query.record.progress.watermark_us == 5_000_000
+    assert query.run((), (rows(("b", 1, 60)),)) == [[], []]
+    closed = query.run((), ())
+    assert [[row["c"] for row in data] for data in closed] == [[1], [2]]
+
+
+def test_an_idle_partition_holds_nothing_back(tmp_path: Path) -> None:
+    query = Query(tmp_path, plan_of("time-window", {**WINDOW, "partitioned": "as_topic"}))
+    query.run((rows(("a", 1, 1)),), (rows(("b", 1, 2)),))
+    query.run((rows(("a", 1, 60)),), ())
+    query.batch = 40
+    query.run((rows(("a", 1, 61)),), ())
+    assert query.record.progress.watermark_us == 61_000_000
+    assert [[row["c"] for row in data] for data in query.run((), ())] == [[1], [1]]
+
+
+def test_after_a_shuffle_rows_are_in_the_order_of_their_origins(tmp_path: Path) -> None:
+    first, second = rows(("a", 1, 0), ("a", 2, 0)), rows(("a", 3, 0), ("a", 4, 0))
+    pieces = [
+        batch.append_column(ORIGIN_COLUMN, pa.array(np.full(batch.num_rows, origin, np.int32)))
+        for batch, origin in ((first, 0), (second, 1))
+    ]
+    arrived = [pieces, pieces[::-1], [pieces[1].slice(0, 1), pieces[0], pieces[1].slice(1)]]
+    found = [
+        Query(tmp_path / str(n), plan_of("length-window", LENGTH)).attempt(0, *way) for n, way in enumerate(arrived)
+    ]
+    assert [totals(data) for data, _ in found] == [[1, 3, 6, 9]] * 3
+    assert [result.latest_us for _, result in found] == [{0: 0, 1: 0}] * 3
+
+
+def test_operators_are_swapped_between_micro_batches_and_state_stays(tmp_path: Path) -> None:
+    query = Query(tmp_path, plan_of("time-window", {**WINDOW, "emit": "final"}))
+    query.run((rows(("a", 1, 1)),), ())
+    query.driver.replace(plan_of("time-window", {**WINDOW, "emit": "changes"}))
+    assert query.run((rows(("a", 1, 2)),), ())[0][0]["c"] == 2
+    with pytest.raises(Conflict, match="same nodes"):
+        query.driver.replace(ChainPlan((Node("other", "time-window", WINDOW),), SCHEMA))
+
+
+def test_a_lane_that_did_not_run_is_noticed(tmp_path: Path) -> None:
+    query = Query(tmp_path, plan_of("length-window", LENGTH))
+    _, result = query.attempt(0, rows(("a", 1, 0)))
+    with pytest.raises(CorruptData, match="not every lane"):
+        query.commit(result)
+
+
+def test_a_bounded_run_has_no_state_and_calls_every_timer(tmp_path: Path) -> None:
+    plan = plan_of("time-window", WINDOW)
+    output = arrow_schema(plan.output_schema(Catalogue()))
+    orders = Orders(plan, Moment(0))
+    made = pa.Table.from_batches(run_lane(orders, 0, [rows(("a", 1, 1), ("a", 1, 11))], output))
+    assert made["c"].to_pylist() == [1, 1, None]
+
+
+def test_keys_of_neighbours_must_agree() -> None:
+    nodes = (Node("w", "length-window", {**LENGTH, "partitioned": "by_key"}), Node("d", "deduplicate", {"keys": ["n"]}))
+    with pytest.raises(InvalidInput, match="different keys"):
+        ChainPlan(nodes, SCHEMA).keys(Catalogue())
+
+
+def test_the_time_of_a_batch_is_what_spark_wrote_down() -> None:
+    assert batch_time_us('v1\n{"batchWatermarkMs":0,"batchTimestampMs":1234}\n{"0":1}') == 1_234_000
+
+
+def test_lanes_of_keys_are_spread() -> None:
+    lanes = lane_of([pa.array([f"key-{n}" for n in range(1000)]), pa.array([None] * 1000, pa.int64())], 4)
+    assert min(np.bincount(lanes)) > 150
