@@ -1,10 +1,15 @@
 from __future__ import annotations
 
+from dataclasses import replace
+from pathlib import Path
+
 import httpx
 from prometheus_client.parser import text_string_to_metric_families
 
 from headrace.graph import Document, Edge, Node
+from headrace.log import Watermark
 from headrace.server.figures import FigureBook, edge_rows
+from headrace.server.lag import LiveLag
 from headrace.server.sampler import MetricsSampler
 from headrace.spark import JobStatus, NodeCount, QueryStatus
 
@@ -59,6 +64,18 @@ def test_meters_of_jobs_that_are_gone_are_forgotten() -> None:
     assert book._meters
     book.update([])
     assert not book._meters
+
+
+def test_lag_is_that_of_this_moment_where_the_log_is_on_this_machine(tmp_path: Path) -> None:
+    (tmp_path / "t-0").mkdir()
+    (tmp_path / "t-0" / "watermark").write_bytes(Watermark(100, 90, 0, 0, 0, 100).encode())
+    status = job(10)
+    queries = tuple(replace(query, positions={"t-0": 60, "t-1": 5}) for query in status.queries)
+    measured = LiveLag(tmp_path).of(replace(status, queries=queries))
+    assert measured.queries[0].lag == {"t-0": 30, "t-1": 1}, "a partition without a file keeps what Spark told"
+    assert LiveLag(None).of(status) == status
+    stopped = job(10, state="stopped")
+    assert LiveLag(tmp_path).of(stopped) == stopped
 
 
 def test_an_edge_that_no_query_runs_has_no_rows() -> None:

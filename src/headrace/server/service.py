@@ -16,6 +16,7 @@ from headrace.server.bodies import DeployBody
 from headrace.server.drafts import Drafts
 from headrace.server.events import EventStreams
 from headrace.server.groups import Groups
+from headrace.server.lag import LiveLag
 from headrace.server.models.jobs import JobView
 from headrace.server.producing import MessageSender
 from headrace.server.sampler import MetricsSampler
@@ -56,6 +57,7 @@ class Service:
                 pipeline, "draft_changed", {"revision": revision}
             ),
         )
+        self._lag = LiveLag(settings.log_directory)
         self.sampler = MetricsSampler(self.measured)
         self.topics = Topics(settings.bootstrap, settings.log_directory)
         self.groups = Groups(self.topics)
@@ -202,10 +204,10 @@ class Service:
             return self._engine.stop(name)
 
     def jobs(self) -> tuple[JobStatus, ...]:
-        return self._engine.jobs()
+        return tuple(self._lag.of(job) for job in self._engine.jobs())
 
     def job(self, name: str) -> JobStatus:
-        return self._engine.status(name)
+        return self._lag.of(self._engine.status(name))
 
     def shown(self, name: str) -> Document:
         """What was started last, else the latest version: what a look at the pipeline is about. Raises NotFound."""

@@ -76,6 +76,7 @@ class QueryProgress:
             dict(self.lag),
             tuple(counts),
             self.plan.members,
+            {self._partition(partition): offset for partition, offset in self.end.items()},
         )
 
     def _partition(self, partition: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 JobState = Literal["starting", "running", "stopping", "stopped", "failed"]
@@ -23,7 +23,8 @@ class NodeCount:
 class QueryStatus:
     """`lag` is by topic partition: records that are committed in the log and not yet in the output.
 
-    `members` are the nodes whose rows pass through this query; a source may be in several.
+    `members` are the nodes whose rows pass through this query; a source may be in several. `positions` is by topic
+    partition: the offset after the last record that is in the output.
     """
 
     name: str
@@ -33,6 +34,7 @@ class QueryStatus:
     lag: dict[str, int]
     nodes: tuple[NodeCount, ...]
     members: tuple[str, ...] = ()
+    positions: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
