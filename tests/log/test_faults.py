@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 from collections.abc import Callable
+from contextlib import suppress
 
 import pytest
 
@@ -212,3 +213,43 @@ def test_a_read_error_refuses_the_one_request(
     assert caught.value.error_code == ErrorCode.KAFKA_STORAGE_ERROR
     storage.faults = []
     assert offsets(first) == [0]
+
+
+@pytest.mark.parametrize("operation", ["pwritev", "fdatasync", "open", "fsync_directory"])
+@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EIO])
+def test_writing_goes_on_when_the_disk_works_again(
+    partitions: tuple[LogStore, Partition, Partition], storage: FaultyStorage, operation: str, number: int
+) -> None:
+    store, first, second = partitions
+    sync_or_roll = 900 if operation in ("open", "fsync_directory") else 100
+    storage.faults = [Fault(operation, end, number) for end in ("t-0", "t-0/00000000000000000000.log", "1.log")]
+    with suppress(LogRefusal):
+        first.append(batch(sync_or_roll))
+    store.sync()
+    acked = first.high_watermark
+    second.append(batch())
+    store.sync()
+    assert second.high_watermark == 2
+    if first.failure is not None:
+        assert refused(first)
+        store.heal()
+        assert offsets(first)[:acked] == list(range(acked))
+    storage.faults = []
+    store.heal()
+    assert first.failure is None
+    base = first.append(batch()).base_offset
+    store.sync()
+    assert first.high_watermark == base + 1
+    assert offsets(first)[:acked] == list(range(acked))
+
+
+def test_damage_does_not_heal(
+    open_store: Callable[..., LogStore], partitions: tuple[LogStore, Partition, Partition]
+) -> None:
+    _, first, _ = partitions
+    path = first.directory / "00000000000000000000.log"
+    open_store()
+    path.write_bytes(path.read_bytes()[:-1])
+    store = open_store()
+    assert store.partition("t", 0).failure is not None
+    assert store.heal() == ()

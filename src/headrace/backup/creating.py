@@ -15,6 +15,7 @@ from headrace.backup.cut import Cut, partition_directory, take_cut
 from headrace.backup.manifest import FileCopy, Manifest, PartitionCopy, Piece, SegmentCopy, newest_before
 from headrace.errors import Conflict
 from headrace.log import now_ms, place_hold, release_hold
+from headrace.log.archive import REMOTE_SUFFIX, fetch_remote, remote_bases
 from headrace.log.batch import checksum
 from headrace.log.objects import ObjectStore
 from headrace.log.reader import segment_extent
@@ -85,7 +86,8 @@ class _Backup:
         start_offset = min(read_watermark(directory).log_start_offset, end_offset)
         older = {segment.base_offset: segment for segment in self._older(topic, index)}
         for _ in range(RELISTED_MAX):
-            bases = segment_bases([path.name for path in directory.iterdir()])
+            names = [path.name for path in directory.iterdir()]
+            bases = sorted({*segment_bases(names), *remote_bases(names)})
             ends = [*bases[1:], end_offset]
             spans = [
                 (b, min(e, end_offset)) for b, e in zip(bases, ends, strict=True) if b < end_offset or b == bases[0]
@@ -101,6 +103,8 @@ class _Backup:
 
     def _segment(self, directory: Path, base: int, end_offset: int, older: SegmentCopy | None) -> SegmentCopy:
         path = segment_path(directory, base, LOG_SUFFIX)
+        if not path.exists():
+            return self._archived(segment_path(directory, base, REMOTE_SUFFIX), base, older)
         stat = path.stat()
         identity = (stat.st_ino, stat.st_size, stat.st_mtime_ns)
         aborted_path = segment_path(directory, base, ".txnindex")
@@ -113,6 +117,19 @@ class _Backup:
             if path.stat().st_ino != stat.st_ino:
                 raise FileNotFoundError(path)  # Compaction put another one in its place.
         return SegmentCopy(base, pieces, identity, aborted.hex())
+
+    def _archived(self, remote_path: Path, base: int, older: SegmentCopy | None) -> SegmentCopy:
+        """A segment that only object storage has: a backup does not depend on that."""
+        stat = remote_path.stat()
+        identity = (stat.st_ino, stat.st_size, stat.st_mtime_ns)
+        aborted_path = remote_path.with_suffix(".txnindex")
+        aborted = aborted_path.read_bytes() if aborted_path.exists() else b""
+        if older is not None and older.identity == identity:
+            return older
+        content = fetch_remote(remote_path)
+        starts = range(0, len(content), PIECE_BYTES)
+        pieces = (self._send_piece(remote_path, at, content[at : at + PIECE_BYTES]) for at in starts)
+        return SegmentCopy(base, tuple(pieces), identity, aborted.hex())
 
     def _pieces(self, path: Path, size_bytes: int, older: tuple[Piece, ...]) -> tuple[Piece, ...]:
         """What was sent before and is still so, and the rest."""

@@ -14,6 +14,7 @@ from headrace.bench.peers import Say
 from headrace.log import BatchHeader, LogStore, OsStorage
 from headrace.log.batch import HEADER, LENGTH_STARTS_AT, MAGIC, NO_PRODUCER
 from headrace.log.checkpoint import Checkpoint
+from headrace.log.retention import SealedSegment
 from headrace.log.segment import Segment
 
 LOG_BYTES: Final = 10 * 1000**3
@@ -38,6 +39,7 @@ def make_log(directory: Path, log_bytes: int, segment_bytes: int = SEGMENT_BYTES
     with LogStore.open(directory) as store:
         partition = store.create_topic(TOPIC, 1, {}).partitions[0].directory
     storage, offset = OsStorage(), 0
+    sealed: list[SealedSegment] = []
     for _ in range(log_bytes // segment_bytes):
         segment = Segment(storage, partition, offset, create=True)
         while segment.size_bytes < segment_bytes:
@@ -46,7 +48,8 @@ def make_log(directory: Path, log_bytes: int, segment_bytes: int = SEGMENT_BYTES
             segment.note(header)
         segment.file.truncate(segment.size_bytes)
         offset = segment.end_offset
-    Checkpoint(offset, 0, 0, ()).save(storage, partition)
+        sealed.append(SealedSegment.of(segment))
+    Checkpoint(offset, 0, 0, (), tuple(sealed[:-1])).save(storage, partition)
 
 
 def _header(base_offset: int) -> BatchHeader:

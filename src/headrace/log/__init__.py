@@ -8,11 +8,13 @@ from headrace.lazy import exporter
 
 if TYPE_CHECKING:
     from headrace.log.aborted import AbortedTransaction
+    from headrace.log.archive import NotLocal
     from headrace.log.batch import BatchHeader, parse_batches, with_producer
     from headrace.log.codec import CODECS, Codec
     from headrace.log.encode import encode_batches
     from headrace.log.fetched import decode_fetched
     from headrace.log.holds import Holds, place_hold, release_hold
+    from headrace.log.objects import ObjectStore, open_objects
     from headrace.log.partition import Partition
     from headrace.log.pressure import Pressure
     from headrace.log.reader import PartitionReader
@@ -34,6 +36,8 @@ __all__ = [
     "Holds",
     "LogRefusal",
     "LogStore",
+    "NotLocal",
+    "ObjectStore",
     "OsStorage",
     "Partition",
     "PartitionReader",
@@ -50,6 +54,7 @@ __all__ = [
     "decode_fetched",
     "encode_batches",
     "now_ms",
+    "open_objects",
     "parse_batches",
     "place_hold",
     "release_hold",
@@ -59,11 +64,13 @@ __all__ = [
 # The broker never decodes a record, and need not load Arrow for those who do.
 _NAMES = {
     "aborted": ("AbortedTransaction",),
+    "archive": ("NotLocal",),
     "batch": ("BatchHeader", "parse_batches", "with_producer"),
     "codec": ("CODECS", "Codec"),
     "encode": ("encode_batches",),
     "fetched": ("decode_fetched",),
     "holds": ("Holds", "place_hold", "release_hold"),
+    "objects": ("ObjectStore", "open_objects"),
     "partition": ("Partition",),
     "pressure": ("Pressure",),
     "reader": ("PartitionReader",),

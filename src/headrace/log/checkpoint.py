@@ -11,6 +11,7 @@ from pathlib import Path
 
 from headrace.log.batch import checksum
 from headrace.log.producers import BatchMemory, ProducerState
+from headrace.log.retention import SealedSegment
 from headrace.log.storage import Storage, read_whole, replace_atomically
 
 CHECKPOINT_FILE = "producers"
@@ -26,6 +27,8 @@ class Checkpoint:
     active_aborted_count: int
     """Aborted transactions in the index of the segment that was active."""
     producers: tuple[ProducerState, ...]
+    sealed: tuple[SealedSegment, ...] = ()
+    """Segments that need not be opened to be known."""
 
     def save(self, storage: Storage, directory: Path) -> None:
         """Durable and complete afterwards, or as it was before. Raises OSError."""
@@ -41,7 +44,8 @@ def load_checkpoint(storage: Storage, directory: Path) -> Checkpoint | None:
         return None
     fields = json.loads(body)
     producers = tuple(_producer(producer) for producer in fields.pop("producers"))
-    return Checkpoint(**fields, producers=producers)
+    sealed = tuple(SealedSegment(**segment) for segment in fields.pop("sealed", ()))
+    return Checkpoint(**fields, producers=producers, sealed=sealed)
 
 
 def _producer(fields: dict[str, object]) -> ProducerState:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +26,21 @@ class ObjectStore:
         import obstore  # noqa: PLC0415  (50 MB that only those who archive need)
 
         self._guarded(obstore.put, self._backend, key, content)
+
+    def put_file(self, key: str, path: Path) -> None:
+        """As `put`, of a whole file, which is never in memory as a whole."""
+        import obstore  # noqa: PLC0415
+
+        self._guarded(obstore.put, self._backend, key, path)
+
+    def stream(self, key: str, chunk_bytes: int) -> Iterator[bytes]:
+        """The object in chunks of about this size. Raises NotFound."""
+        import obstore  # noqa: PLC0415
+
+        found = self._guarded(obstore.get, self._backend, key)
+        chunks = iter(found.stream(min_chunk_size=chunk_bytes))
+        while (chunk := self._guarded(next, chunks, None)) is not None:
+            yield bytes(chunk)
 
     def get(self, key: str) -> bytes:
         """Raises NotFound."""

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import errno
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 
 from headrace.errors import CorruptData, HeadraceError
+from headrace.log.archive import Archiving, Recall
 from headrace.log.batch import NO_APPEND_TIME_MS, BatchHeader, read_header
 from headrace.log.checkpoint import Checkpoint
 from headrace.log.cleaned import load_cleaned
@@ -21,6 +22,7 @@ from headrace.log.compaction import Compaction, CompactionPlan, is_dirty
 from headrace.log.incoming import Origin, split_incoming
 from headrace.log.ledger import Ledger
 from headrace.log.marker import pack_marker
+from headrace.log.objects import ObjectStore
 from headrace.log.producers import ProducerState
 from headrace.log.reads import first_since, refusing_reads
 from headrace.log.recovery import recover
@@ -60,16 +62,21 @@ class Partition:
         self._directory = directory
         self._config = config
         self._clock = clock
-        found = recover(storage, directory, clock())
-        self._segments = Segments(storage, directory, found.sealed, found.active)
+        self._ticket: SyncTicket | None = None
+        self._compaction: Compaction | None = None
+        self._recover()
+
+    def _recover(self) -> None:
+        """Know what the directory holds, and nothing else. After an exception nothing has changed."""
+        storage, directory = self._storage, self._directory
+        found = recover(storage, directory, self._clock())
+        self._segments = Segments(storage, directory, found.sealed, found.active, remote=found.remote, away=found.away)
         self._ledger: Ledger = found.ledger
         self._checkpoint = found.checkpoint
         self._failure: HeadraceError | None = found.damage
         self._high_watermark = self._durable_offset = found.high_watermark
         self._log_start_offset = max(found.checkpoint.log_start_offset, self._segments.start_offset)
         self._last_stable_offset = self._stable_offset()
-        self._ticket: SyncTicket | None = None
-        self._compaction: Compaction | None = None
         self._cleaned = load_cleaned(storage, directory)
         self._sync_offset = self.log_end_offset
         self._checkpoint_due_bytes = 0 if self._checkpoint.offset < self.log_end_offset else CHECKPOINT_BYTES
@@ -194,7 +201,7 @@ class Partition:
 
     def _fail(self, error: OSError) -> LogRefusal:
         """No write is taken any more: what the disk holds is known again only after recovery."""
-        hint = "check the disk, then restart the broker"
+        hint = "check the disk; writes go on by themselves once it works"
         refusal = LogRefusal(ErrorCode.KAFKA_STORAGE_ERROR, f"{self.name}: {error}", hint=hint)
         self._failure = self._failure or refusal
         return refusal
@@ -206,6 +213,17 @@ class Partition:
             yield
         except OSError as error:
             raise self._fail(error) from error
+
+    def heal(self) -> bool:
+        """Called now and then: a partition that a disk failed is recovered as by a restart, if the disk works again.
+
+        Whether it takes writes afterwards. Damage does not heal.
+        """
+        in_use = self._ticket is not None or self._compaction is not None
+        if self._failure is not None and not isinstance(self._failure, CorruptData) and not in_use:
+            with suppress(OSError, CorruptData):
+                self._recover()
+        return self._failure is None
 
     @property
     def is_dirty(self) -> bool:
@@ -268,7 +286,8 @@ class Partition:
     def _save_checkpoint(self) -> None:
         """Sync the active segment with its indexes and write down where recovery may start."""
         active, states = self._segments.active, self._ledger.producers.states()
-        checkpoint = Checkpoint(self.log_end_offset, self._log_start_offset, active.aborted_count, states)
+        start_offset, sealed = self._log_start_offset, self._segments.sealed
+        checkpoint = Checkpoint(self.log_end_offset, start_offset, active.aborted_count, states, sealed)
         self._checkpoint_due_bytes = CHECKPOINT_BYTES
         try:
             active.sync()
@@ -394,6 +413,43 @@ class Partition:
             self._cleaned.save(self._storage, self._directory)
             discard_new(self._storage, self._directory)
         self._publish()
+
+    def begin_archiving(self, objects: ObjectStore) -> Archiving | None:
+        """Sealed segments to send, by `run` in any thread; they come back to `finish_archiving`. None when all are."""
+        if not self._config.remote_storage_enable or self._failure is not None:
+            return None
+        bound = min(self._last_stable_offset, self._checkpoint.offset)
+        segments = tuple(segment for segment in self._segments.unarchived if segment.end_offset <= bound)
+        return Archiving(self._storage, self._directory, segments, objects) if segments else None
+
+    def finish_archiving(self, archiving: Archiving) -> None:
+        """What has been sent counts as archived; what local retention does not want is dropped. Raises LogRefusal."""
+        with self._failing_on_error():
+            for remote in archiving.done:
+                if remote.sealed in self._segments.sealed:
+                    self._segments.adopt_remote(remote)
+        self.drop_local()
+
+    def drop_local(self) -> None:
+        """Remove the local files of archived segments that local retention does not want. Raises LogRefusal."""
+        droppable = self._segments.droppable
+        count = expired_count(droppable, self._segments.local_bytes, self._config.local(), self._clock())
+        with self._failing_on_error():
+            for segment in droppable[:count]:
+                self._segments.drop(segment)
+
+    def begin_recall(self, base_offset: int) -> Recall | None:
+        """An archived segment to bring back, by `run` in any thread, then `finish_recall`. None when it is here."""
+        remote = self._segments.remote(base_offset)
+        return None if remote is None else Recall(self._storage, self._directory, remote)
+
+    def finish_recall(self, recall: Recall) -> None:
+        """The segment can be read. Raises LogRefusal when retention removed it, or the disk refused."""
+        if self._segments.remote(recall.segment.base_offset) is None:
+            raise LogRefusal(ErrorCode.OFFSET_OUT_OF_RANGE, f"{self.name}: the segment was removed by retention")
+        with refusing_reads(self.name):
+            recall.take_over()
+        self._segments.came_back(recall.segment.base_offset)
 
     def _remove_unwanted(self) -> None:
         """Remove the segments below the log's start; readers learn it before the files go.

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from headrace.errors import CorruptData
 from headrace.log.aborted import AbortedTransaction, decode_aborted, overlapping
+from headrace.log.archive import REMOTE_SUFFIX, fetch_remote, remote_bases
 from headrace.log.batch import HEADER_BYTES, BatchHeader, crc_matches, is_plausible, read_header
 from headrace.log.codec import decompress
 from headrace.log.index import decode_entries, entry_at
@@ -90,14 +91,16 @@ class PartitionReader:
             )
 
     def _bases(self, start_offset: int, end_offset: int) -> list[int]:
-        """Base offsets of the segments with a part of the range."""
-        bases = segment_bases([path.name for path in self._directory.iterdir()])
+        """Base offsets of the segments with a part of the range, on this disk or archived."""
+        names = [path.name for path in self._directory.iterdir()]
+        bases = sorted({*segment_bases(names), *remote_bases(names)})
         first = bisect_right(bases, start_offset) - 1
         return [base for base in bases[max(first, 0) :] if base < end_offset]
 
     def _aborted(self, start_offset: int, end_offset: int) -> tuple[AbortedTransaction, ...]:
         """Aborted transactions with records in the range. Their markers may be in any segment from the first on."""
-        bases = segment_bases([path.name for path in self._directory.iterdir()])
+        names = [path.name for path in self._directory.iterdir()]
+        bases = sorted({*segment_bases(names), *remote_bases(names)})
         first = max(bisect_right(bases, start_offset) - 1, 0)
         entries = [e for base in bases[first:] for e in _read_aborted(segment_path(self._directory, base, ".txnindex"))]
         return overlapping(entries, start_offset, end_offset)
@@ -205,11 +208,17 @@ class _MappedSegment:
     @classmethod
     def open(cls, directory: Path, base_offset: int, end_offset: int) -> _MappedSegment:
         try:
-            mapped = MappedFile(segment_path(directory, base_offset, LOG_SUFFIX))
+            return cls(
+                directory, base_offset, end_offset, MappedFile(segment_path(directory, base_offset, LOG_SUFFIX)).view
+            )
+        except FileNotFoundError:
+            pass
+        try:
+            archived = fetch_remote(segment_path(directory, base_offset, REMOTE_SUFFIX))
         except FileNotFoundError:
             cause = f"{directory.name}: the segment at offset {base_offset} was removed by retention"
             raise LogRefusal(ErrorCode.OFFSET_OUT_OF_RANGE, cause) from None
-        return cls(directory, base_offset, end_offset, mapped.view)
+        return cls(directory, base_offset, end_offset, memoryview(archived))
 
     def read(self, wanted: _Wanted) -> Iterator[Records]:
         """The segment's part of what is wanted. Raises CorruptData."""

@@ -13,12 +13,22 @@ from itertools import pairwise
 from pathlib import Path
 
 from headrace.errors import CorruptData
+from headrace.log.aborted import decode_aborted
+from headrace.log.archive import REMOTE_SUFFIX, RemoteSegment, load_remote, remote_bases
 from headrace.log.checkpoint import Checkpoint, load_checkpoint
 from headrace.log.ledger import Ledger
 from headrace.log.marker import is_commit
 from headrace.log.retention import SealedSegment
-from headrace.log.segment import LOG_SUFFIX, SEGMENT_SUFFIXES, Located, Segment, segment_bases
-from headrace.log.storage import Storage, read_whole
+from headrace.log.segment import (
+    ABORTED_SUFFIX,
+    LOG_SUFFIX,
+    SEGMENT_SUFFIXES,
+    Located,
+    Segment,
+    segment_bases,
+    segment_path,
+)
+from headrace.log.storage import OpenFile, Storage, read_whole
 from headrace.log.swap import NEW_MARK, finish_swap
 from headrace.log.watermark import WATERMARK_FILE, Watermark
 
@@ -35,6 +45,9 @@ class Recovered:
     checkpoint: Checkpoint
     high_watermark: int
     damage: CorruptData | None = None
+    remote: dict[int, RemoteSegment] = field(default_factory=dict)
+    away: frozenset[int] = frozenset()
+    """Base offsets of archived segments whose batches are not on this disk."""
 
 
 @dataclass(slots=True)
@@ -44,6 +57,7 @@ class _Recovery:
     storage: Storage
     directory: Path
     now_ms: int
+    names: frozenset[str]
     ledger: Ledger = field(default_factory=Ledger)
     damage: CorruptData | None = None
 
@@ -57,16 +71,55 @@ class _Recovery:
         active = Segment(self.storage, self.directory, bases[-1])
         recovery_point = max(checkpoint.offset, active.base_offset, self._recorded_durable_offset())
         self.ledger = Ledger(checkpoint.producers)
-        sealed = [self._sealed(base, end, checkpoint.offset) for base, end in pairwise(bases)]
+        remote = load_remote(self.storage, self.directory, self.names)
+        away = frozenset(remote) - frozenset(segment_bases(sorted(self.names)))
+        known = {segment.base_offset: segment for segment in checkpoint.sealed}
+        sealed = [
+            self._away(remote[base], end)
+            if base in away
+            else self._known(known.get(base), end) or self._sealed(base, end, checkpoint.offset)
+            for base, end in pairwise(bases)
+        ]
         self._replay_active(active, checkpoint, recovery_point)
         if self.damage is None:
             self._settle_tail(active, recovery_point)
         high_watermark = active.end_offset if self.damage is None else recovery_point
-        return Recovered(active, sealed, self.ledger, checkpoint, high_watermark, self.damage)
+        return Recovered(active, sealed, self.ledger, checkpoint, high_watermark, self.damage, remote, away)
 
     def _recorded_durable_offset(self) -> int:
         watermark = Watermark.decode(read_whole(self.storage, self.directory / WATERMARK_FILE) or b"")
         return watermark.durable_offset if watermark else 0
+
+    def _known(self, segment: SealedSegment | None, next_base_offset: int) -> SealedSegment | None:
+        """A sealed segment as the checkpoint knows it, if its file still has that size: nothing of it is read.
+
+        What the checkpoint knows is all below its offset, so there is nothing for the ledger but aborts.
+        """
+        if segment is None or segment.end_offset != next_base_offset:
+            return None
+        path = segment_path(self.directory, segment.base_offset, LOG_SUFFIX)
+        if OpenFile.open(self.storage, path).size() != segment.size_bytes:
+            return None
+        self._adopt_indexed(segment.base_offset)
+        return segment
+
+    def _away(self, segment: RemoteSegment, next_base_offset: int) -> SealedSegment:
+        """An archived segment. It was below the checkpoint when it was archived, so its producers are known."""
+        if segment.end_offset != next_base_offset:
+            self.report(f"the archived segment at {segment.base_offset} does not end at {next_base_offset}")
+        self._adopt_indexed(segment.base_offset)
+        return segment.sealed
+
+    def _adopt_indexed(self, base_offset: int) -> None:
+        """Take over aborted transactions without opening the segment."""
+        path = segment_path(self.directory, base_offset, ABORTED_SUFFIX)
+        if path.name not in self.names:
+            return
+        try:
+            content = read_whole(self.storage, path) or b""
+            self.ledger.adopt_aborted(decode_aborted(content, f"{self.directory.name}/{path.name}"))
+        except CorruptData as error:
+            self.report(error.message)
 
     def _sealed(self, base_offset: int, next_base_offset: int, from_offset: int) -> SealedSegment:
         """A sealed segment was synced before the next began: it must be whole. Its new batches go to the ledger."""
@@ -137,18 +190,18 @@ def recover(storage: Storage, directory: Path, now_ms: int) -> Recovered:
     """Bring a partition back. Raises CorruptData when no segment is there at all, OSError when the disk refuses."""
     finish_swap(storage, directory)
     names = storage.list_directory(directory)
-    bases = segment_bases(names)
+    bases = sorted({*segment_bases(names), *remote_bases(names)})
     if not bases:
         raise CorruptData(
             f"{directory.name}: the partition has no segment file", hint="restore the directory from a backup"
         )
     _sweep(storage, directory, names)
-    return _Recovery(storage, directory, now_ms).run(bases)
+    return _Recovery(storage, directory, now_ms, frozenset(names)).run(bases)
 
 
 def _sweep(storage: Storage, directory: Path, names: list[str]) -> None:
     """Remove what an interrupted removal or replacement left: indexes without a log, temporary files."""
-    stems = {name.removesuffix(LOG_SUFFIX) for name in names if name.endswith(LOG_SUFFIX)}
+    stems = {Path(name).stem for name in names if name.endswith((LOG_SUFFIX, REMOTE_SUFFIX))}
     for name in names:
         path = Path(name)
         if path.suffix in (".tmp", NEW_MARK) or (path.suffix in SEGMENT_SUFFIXES and path.stem not in stems):

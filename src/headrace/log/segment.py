@@ -19,7 +19,8 @@ FIRST_WINDOW_BYTES = 4 << 10
 """A lookup starts at an index entry and rarely goes further."""
 
 LOG_SUFFIX = ".log"
-SEGMENT_SUFFIXES = (LOG_SUFFIX, ".index", ".timeindex", ".txnindex")
+ABORTED_SUFFIX = ".txnindex"
+SEGMENT_SUFFIXES = (LOG_SUFFIX, ".index", ".timeindex", ABORTED_SUFFIX)
 
 
 def segment_path(directory: Path, base_offset: int, suffix: str) -> Path:
@@ -53,7 +54,7 @@ class Segment:
     ) -> None:
         """`mark` is added to the names of the files: those of a segment that is not in use yet."""
         self._storage = storage
-        self._aborted_path = segment_path(directory, base_offset, ".txnindex" + mark)
+        self._aborted_path = segment_path(directory, base_offset, ABORTED_SUFFIX + mark)
         self.base_offset = base_offset
         self.file = OpenFile.open(storage, segment_path(directory, base_offset, LOG_SUFFIX + mark), create=create)
         self.index = SegmentIndex.open(

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 from headrace.errors import CorruptData
+from headrace.log.archive import REMOTE_SUFFIX, NotLocal, RemoteSegment
 from headrace.log.batch import PREFIX, BatchHeader
 from headrace.log.retention import SealedSegment
-from headrace.log.segment import SEGMENT_SUFFIXES, Segment, segment_path
+from headrace.log.segment import LOG_SUFFIX, SEGMENT_SUFFIXES, Segment, segment_path
 from headrace.log.storage import Buffer, OpenFile, Storage
 
 OPEN_SEALED_MAX = 4
@@ -32,11 +33,23 @@ class Span(NamedTuple):
 class Segments:
     """Finds and extends a partition's segments. Every method may raise OSError; nothing here is durable by itself."""
 
-    def __init__(self, storage: Storage, directory: Path, sealed: Iterable[SealedSegment], active: Segment) -> None:
+    def __init__(
+        self,
+        storage: Storage,
+        directory: Path,
+        sealed: Iterable[SealedSegment],
+        active: Segment,
+        *,
+        remote: Mapping[int, RemoteSegment] | None = None,
+        away: Iterable[int] = (),
+    ) -> None:
+        """`remote` are the archived segments, and `away` the base offsets of those that are nowhere else."""
         self._storage = storage
         self._directory = directory
         self._sealed = list(sealed)
         self._opened: OrderedDict[int, Segment] = OrderedDict()
+        self._remote = dict(remote or {})
+        self._away = set(away)
         self.active = active
 
     @property
@@ -105,13 +118,48 @@ class Segments:
         """Remove the oldest sealed segment. Durable afterwards, so that an older one cannot come back alone."""
         base_offset = self._sealed[0].base_offset
         names = self._storage.list_directory(self._directory)
-        for suffix in SEGMENT_SUFFIXES:
+        for suffix in (*SEGMENT_SUFFIXES, REMOTE_SUFFIX):
             path = segment_path(self._directory, base_offset, suffix)
             if path.name in names:
                 self._storage.unlink(path)
         self._storage.fsync_directory(self._directory)
         self._opened.pop(base_offset, None)
+        self._away.discard(base_offset)
+        self._remote.pop(base_offset, None)
         del self._sealed[0]
+
+    @property
+    def local_bytes(self) -> int:
+        """Of all segments that are on this disk."""
+        away = sum(segment.size_bytes for segment in self._sealed if segment.base_offset in self._away)
+        return self.size_bytes - away
+
+    @property
+    def unarchived(self) -> tuple[SealedSegment, ...]:
+        return tuple(segment for segment in self._sealed if segment.base_offset not in self._remote)
+
+    @property
+    def droppable(self) -> tuple[SealedSegment, ...]:
+        """Archived segments that are on this disk too, oldest first."""
+        local = (s for s in self._sealed if s.base_offset in self._remote and s.base_offset not in self._away)
+        return tuple(local)
+
+    def remote(self, base_offset: int) -> RemoteSegment | None:
+        return self._remote.get(base_offset)
+
+    def adopt_remote(self, remote: RemoteSegment) -> None:
+        """A segment is archived now."""
+        remote.save(self._storage, self._directory)
+        self._remote[remote.base_offset] = remote
+
+    def drop(self, sealed: SealedSegment) -> None:
+        """Remove the local file of an archived segment; its indexes stay."""
+        self._storage.unlink(segment_path(self._directory, sealed.base_offset, LOG_SUFFIX))
+        self._away.add(sealed.base_offset)
+        self._opened.pop(sealed.base_offset, None)
+
+    def came_back(self, base_offset: int) -> None:
+        self._away.discard(base_offset)
 
     def replace(self, replaced: Sequence[SealedSegment], by: SealedSegment) -> None:
         """Neighbouring sealed segments have become one, on disk; know it from now on."""
@@ -128,6 +176,8 @@ class Segments:
 
     def _open(self, sealed: SealedSegment) -> Segment:
         """The segment's files. The one used longest ago is closed when too many are open."""
+        if sealed.base_offset in self._away:
+            raise NotLocal(self._directory.name, sealed.base_offset)
         segment = self._opened.pop(sealed.base_offset, None)
         if segment is None:
             segment = Segment(self._storage, self._directory, sealed.base_offset)

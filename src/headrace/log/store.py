@@ -187,6 +187,11 @@ class LogStore:
             except LogRefusal:
                 continue
 
+    def heal(self) -> tuple[Partition, ...]:
+        """Try partitions again that a disk failed; those that take writes again."""
+        failed = [partition for partition in self._partitions() if partition.failure is not None]
+        return tuple(partition for partition in failed if partition.heal())
+
     def compact(self) -> None:
         """Compact whatever is due; blocks. A partition whose disk fails says so in `failure`."""
         for partition in self._partitions():

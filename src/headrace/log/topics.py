@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Literal
 from uuid import UUID
@@ -54,10 +54,22 @@ class TopicConfig:
         """Whether old records are deleted by time and size."""
         return "delete" in self.cleanup_policy
 
+    def local(self) -> TopicConfig:
+        """The settings with the limits of this disk in the place of the topic's own."""
+        own_ms, own_bytes = self.local_retention_ms, self.local_retention_bytes
+        return replace(
+            self,
+            retention_ms=self.retention_ms if own_ms == AS_RETENTION else own_ms,
+            retention_bytes=self.retention_bytes if own_bytes == AS_RETENTION else own_bytes,
+        )
+
     @classmethod
     def from_names(cls, settings: Mapping[str, str]) -> TopicConfig:
         """Settings as a client gives them. Raises InvalidConfig that lists the valid names or values."""
-        return cls(**{_field(name): _parsed(name, value) for name, value in settings.items()})  # type: ignore[arg-type]
+        config = cls(**{_field(name): _parsed(name, value) for name, value in settings.items()})  # type: ignore[arg-type]
+        if config.remote_storage_enable and config.is_compacted:
+            raise InvalidConfig("remote.storage.enable is true for a compacted topic", valid=["cleanup.policy=delete"])
+        return config
 
     def to_names(self) -> dict[str, str]:
         """Every setting under Kafka's name, as text."""

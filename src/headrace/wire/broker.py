@@ -25,6 +25,7 @@ from headrace.wire.housekeeping import Housekeeping
 from headrace.wire.listener import Listener
 from headrace.wire.listening import Listening
 from headrace.wire.offset_service import OFFSETS_TOPIC, OffsetService
+from headrace.wire.recalls import Recalls
 from headrace.wire.request_memory import RequestMemory
 from headrace.wire.security.registry import SecurityRegistry
 from headrace.wire.security.throttle import Throttle
@@ -81,6 +82,7 @@ class Broker:
     async def _serve(self) -> None:
         self._report_damage()
         waiters = FetchWaiters()
+        self._recalls = Recalls()
         self._committer = Committer(self._store, self.config.durability, waiters.wake)
         offsets_topic = self._state_topic(OFFSETS_TOPIC)
         transactions_topic = self._state_topic(TRANSACTIONS_TOPIC)
@@ -104,6 +106,7 @@ class Broker:
             committer=self._committer,
             waiters=waiters,
             gate=IngestGate(self._store, self._offsets),
+            recalls=self._recalls,
             groups=self._groups,
             consumer_groups=self._consumer_groups,
             offsets=self._offsets,
@@ -137,6 +140,7 @@ class Broker:
         if unfinished:
             # They wait for the disk only. Nothing may write once the directory is given up.
             await asyncio.wait(unfinished, timeout=STOP_S_MAX)
+        self._recalls.close()
         await self._committer.close()
         self._store.close()
 

@@ -79,6 +79,9 @@ class BrokerConfig:
     transaction_timeout_ms_max: int = 900_000
     transactional_id_expiry_ms: int = 7 * 24 * 3_600_000
 
+    # A folder, or s3://bucket/prefix and the like: where topics with remote.storage.enable are archived.
+    archive: str | None = None
+
     # The broker's own topics are rewritten, and their past deleted, each time they grew by this much.
     state_log_bytes_max: int = 32 * _MIB
 

@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable
 import structlog
 
 from headrace.errors import HeadraceError
+from headrace.log import open_objects
 from headrace.wire.services import Services
 
 _log = structlog.get_logger("headrace.wire")
@@ -19,8 +20,10 @@ class Housekeeping:
     def __init__(self, services: Services) -> None:
         self._services = services
         self._duties: tuple[Callable[[], Awaitable[None]], ...] = (
+            self._heal,
             self._apply_retention,
             self._compact,
+            self._archive,
             self._forget_expired_groups,
             services.transactions.complete_prepared,
             services.offsets.keep_small,
@@ -37,6 +40,11 @@ class Housekeeping:
                 except Exception:
                     _log.exception("housekeeping failed")
 
+    async def _heal(self) -> None:
+        for partition in self._services.store.heal():
+            _log.warning("partition takes writes again", partition=partition.name)
+            self._services.waiters.wake(partition)
+
     async def _apply_retention(self) -> None:
         self._services.store.apply_retention()
 
@@ -47,6 +55,24 @@ class Housekeeping:
             populated = groups.has_members(group_id) or self._services.consumer_groups.has_members(group_id)
             if not populated and offsets.committed.last_commit_ms(group_id) <= expired_before_ms:
                 await offsets.forget_group(group_id)
+
+    async def _archive(self) -> None:
+        """Send sealed segments to object storage, and drop here what local retention no longer wants."""
+        place, loop = self._services.config.archive, asyncio.get_running_loop()
+        topics = [topic for topic in self._services.store.topics.values() if topic.config.remote_storage_enable]
+        if place is None or not topics:
+            return
+        objects = await loop.run_in_executor(None, open_objects, place)
+        for partition in [partition for topic in topics for partition in topic.partitions]:
+            archiving = partition.begin_archiving(objects)
+            if archiving is None:
+                partition.drop_local()
+                continue
+            try:
+                await loop.run_in_executor(None, archiving.run)
+            except (OSError, HeadraceError) as error:
+                _log.error("segments cannot be archived", partition=partition.name, reason=str(error))
+            partition.finish_archiving(archiving)
 
     async def _compact(self) -> None:
         """One partition after the other, read and written in a thread while the loop goes on serving."""

@@ -12,6 +12,7 @@ from headrace.wire.coordinators.consumer_groups import ConsumerGroups
 from headrace.wire.coordinators.groups import Groups
 from headrace.wire.gate import IngestGate
 from headrace.wire.offset_service import OFFSETS_TOPIC, OffsetService
+from headrace.wire.recalls import Recalls
 from headrace.wire.security.access import Access
 from headrace.wire.security.registry import SecurityRegistry
 from headrace.wire.security.resources import Operation, Resource
@@ -30,6 +31,7 @@ class Services:
     committer: Committer
     waiters: FetchWaiters
     gate: IngestGate
+    recalls: Recalls
     groups: Groups
     consumer_groups: ConsumerGroups
     offsets: OffsetService

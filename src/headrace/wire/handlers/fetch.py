@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import dataclass
 
-from headrace.log import Partition, Slice
+from headrace.log import NotLocal, Partition, Slice
 from headrace.wire.codes import ErrorCode, Refusal
 from headrace.wire.handlers.creation import as_refusals, topic_name
 from headrace.wire.messages.fetch import (
@@ -28,6 +29,8 @@ class _Found:
     partition: Partition | None
     batches: Slice | None
     refusal: ErrorCode = ErrorCode.NONE
+    archived: tuple[Partition, int] | None = None
+    """The segment that has to be brought back first."""
 
 
 async def fetch(services: Services, call: Call, request: FetchRequest) -> FetchResponse:
@@ -36,15 +39,25 @@ async def fetch(services: Services, call: Call, request: FetchRequest) -> FetchR
         # Sessions are never opened, so every client sends what it wants in full: right for one broker.
         return FetchResponse(error_code=ErrorCode.FETCH_SESSION_ID_NOT_FOUND)
     ends_at_ms = services.monotonic_ms() + min(request.wait_ms_max, services.config.fetch_wait_ms_max)
-    found = _look(services, call, request)
+    found = await _look_everywhere(services, call, request)
     while not _enough(found, request.bytes_min):
         left_ms = ends_at_ms - services.monotonic_ms()
         if left_ms <= 0:
             break
         await services.waiters.wait([entry.partition for entry in found if entry.partition], left_ms / 1000)
-        found = _look(services, call, request)
+        found = await _look_everywhere(services, call, request)
     throttle_time_ms = call.charge(services.throttle, CONSUME, _available(found))
     return FetchResponse(tuple(_read(entry, request.committed) for entry in found), throttle_time_ms=throttle_time_ms)
+
+
+async def _look_everywhere(services: Services, call: Call, request: FetchRequest) -> list[_Found]:
+    """As `_look`; what is archived is brought back first. What cannot be is refused for now."""
+    found = _look(services, call, request)
+    archived = [entry.archived for entry in found if entry.archived is not None]
+    if archived:
+        await asyncio.gather(*(services.recalls.bring_back(*segment) for segment in archived))
+        found = _look(services, call, request)
+    return found
 
 
 def _enough(found: list[_Found], bytes_min: int) -> bool:
@@ -80,7 +93,8 @@ def _find(
             _check_epoch(wanted.leader_epoch)
             batches = partition.read(wanted.offset, max(0, bytes_max), committed=committed, at_least_one=at_least_one)
     except Refusal as refusal:
-        return _Found(wanted, None, None, refusal.code)
+        archived = (partition, cause.base_offset) if isinstance(cause := refusal.__cause__, NotLocal) else None
+        return _Found(wanted, None, None, refusal.code, archived)
     return _Found(wanted, partition, batches)
 
 
