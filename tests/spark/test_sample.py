@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from headrace.errors import InvalidGraph, InvalidInput, NotFound
-from headrace.spark.sample import Made
+from headrace.graph import Config, parse_text
+from headrace.operators import Catalogue
+from headrace.spark.sample import Made, Sampling
 
 if TYPE_CHECKING:
     from tests.spark.conftest import Stack
@@ -54,10 +56,20 @@ def test_given_rows_are_shown_after_every_node_of_a_test_run(stack: Stack) -> No
     document = stack.pipeline(
         'topic not-there schema="drone STRING, battery DOUBLE" ! filter "battery < 20" ! to-topic nowhere'
     )
-    rows = [{"drone": "a", "battery": 10.0}, {"drone": "b", "battery": 50.0}, {"drone": "c"}]
+    rows: list[Config] = [{"drone": "a", "battery": 10.0}, {"drone": "b", "battery": 50.0}, {"drone": "c"}]
     found = stack.engine.sampling(inputs={"topic_1": rows}).nodes(document, limit=10)
     assert [row["drone"] for row in found["topic_1"].rows] == ["a", "b", "c"]
     assert found["filter_1"].rows == [{"drone": "a", "battery": 10.0}]
     assert found["filter_1"].schema.names == ("drone", "battery")
     with pytest.raises(InvalidInput, match="filter_1"):
         stack.engine.sampling(inputs={"filter_1": rows}).nodes(document, limit=10)
+
+
+def test_rows_after_a_serial_operator_are_refused_with_a_way_out() -> None:
+    window = 'length-window 2 aggregates=["count(*) AS n"] as window'
+    document = parse_text(f"generator 5 as made ! {window} ! preview", Catalogue(), name="p")
+    sampling = Sampling(Catalogue(), lambda validated, ranges: pytest.fail("nothing is compiled"))
+    with pytest.raises(InvalidInput, match="not sampled") as refused:
+        sampling.edge(document, "window", "out", limit=1)
+    assert refused.value.node == "window"
+    assert refused.value.hint is not None

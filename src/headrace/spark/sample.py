@@ -63,6 +63,7 @@ class Sampling:
     def edge(self, document: Document, node: str, port: str, limit: int, condition: str | None = None) -> Sample:
         """The newest rows that leave a port, the newest last. Raises NotFound, InvalidGraph, InvalidInput."""
         validated = validate(above(document, node, port, condition), self.catalogue)
+        self._refuse_serial(validated)
         sample = Sample(Schema(), [], {})
         for factor in ROUNDS:
             sample = self._round(validated, min(limit * factor, RECORDS_MAX))
@@ -75,6 +76,7 @@ class Sampling:
         validated = validate(document, self.catalogue)
         if len(validated.order) > TEST_NODES_MAX:
             raise InvalidInput(f"{len(validated.order)} nodes; a test run takes at most {TEST_NODES_MAX}")
+        self._refuse_serial(validated)
         sources = [node.id for node in document.nodes if not document.inputs_of(node.id)]
         for node_id in self.inputs:
             if node_id not in sources:
@@ -85,6 +87,13 @@ class Sampling:
             node: Sample(validated.schemas[node], _rows(frames[node], limit), _ranges(compilation))
             for node in validated.order
         }
+
+    def _refuse_serial(self, validated: Validated) -> None:
+        """Their rows depend on state that a sample does not have."""
+        for node in validated.document.nodes:
+            if self.catalogue.get(node.operator).spec.kind == "serial":
+                hint = "look at the edge before it, or at the topic that its rows are written to"
+                raise InvalidInput("rows after an operator with Python state are not sampled", node=node.id, hint=hint)
 
     def _round(self, validated: Validated, records: int) -> Sample:
         compilation = self._ranged(validated, records)
