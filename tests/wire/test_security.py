@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import shutil
+import socket
 import subprocess
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -295,6 +297,17 @@ def test_a_client_above_its_quota_is_slowed_and_told_so(client: Any, local: Brok
             assert throttles
             throttles.clear()
     assert throttles == []
+
+
+def test_a_stranger_cannot_stay(tmp_path: Path) -> None:
+    broker = start(tmp_path, 'sasl_mechanisms = ["SCRAM-SHA-512"]\nauthentication_ms_max = 200')
+    try:
+        stranger = socket.create_connection(("127.0.0.1", broker.port), timeout=DEADLINE_S)
+        with stranger, suppress(ConnectionResetError):
+            assert stranger.recv(1) == b""
+        assert "no authentication within 200 ms" in broker.log
+    finally:
+        broker.stop()
 
 
 def test_a_certificate_can_be_the_proof(tmp_path: Path, certificate: tuple[Path, Path]) -> None:

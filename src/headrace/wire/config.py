@@ -37,6 +37,8 @@ class BrokerConfig:
     tls_client_ca: Path | None = None
     # SCRAM-SHA-256, SCRAM-SHA-512, PLAIN. With any of them, clients must authenticate.
     sasl_mechanisms: tuple[str, ...] = ()
+    # A connection that has not authenticated by then is closed.
+    authentication_ms_max: int = 30_000
     # acls: authenticated clients may do what access control lists allow them. none: they may do everything.
     authorization: Literal["acls", "none"] = "acls"
     # Users whom access control lists do not bind. Those of certificates are given by their subject, "CN=…".

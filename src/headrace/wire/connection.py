@@ -63,6 +63,7 @@ class Connection(asyncio.BufferedProtocol):
         self._memory = memory
         self._session = listener.session("", None)
         self._muted = False
+        self._stranger_timer: asyncio.TimerHandle | None = None
         self._config: BrokerConfig = services.config
         self._admit = admit
         self._gone = gone
@@ -87,6 +88,14 @@ class Connection(asyncio.BufferedProtocol):
         tcp.set_write_buffer_limits(high=self._config.unsent_bytes_max)
         if not self._admit(self):
             self.close(f"more than {self._config.connections_max} connections")
+        elif not self._session.authenticated:
+            limit_s = self._config.authentication_ms_max / 1000
+            self._stranger_timer = asyncio.get_running_loop().call_later(limit_s, self._close_stranger)
+
+    def _close_stranger(self) -> None:
+        """Strangers must not keep others from connecting by merely being there."""
+        if not self._session.authenticated:
+            self.close(f"no authentication within {self._config.authentication_ms_max} ms")
 
     def get_buffer(self, sizehint: int) -> memoryview:
         return self._receiver.free()
@@ -114,6 +123,8 @@ class Connection(asyncio.BufferedProtocol):
     def connection_lost(self, error: Exception | None) -> None:
         self._transport = None
         self._memory.forget(self._throttle_reading)
+        if self._stranger_timer is not None:
+            self._stranger_timer.cancel()
         for received in self._waiting:
             self._release(received)
         self._waiting.clear()
