@@ -153,3 +153,28 @@ def test_offsets_are_kept_by_group_and_partition() -> None:
     assert offsets.keys_of_topic("topic") == [KEY, other]
     offsets.put(KEY, None)
     assert (offsets.get(KEY), offsets.groups()) == (None, ("other",))
+
+
+def test_a_transaction_of_the_newer_kind_ends_under_the_next_epoch() -> None:
+    ongoing = Transaction("t", 7, 3, 1_000, 0).with_partitions([("a", 0)], 1)
+    decided = ongoing.ending(True, 2, bump=True)
+    assert decided is not None
+    assert (decided.producer_epoch, decided.commits) == (4, True)
+    done = decided.completed(3)
+    assert done.was_held_by(7, 3)
+    assert not done.was_held_by(7, 4)
+    # The answer was lost, and the client asks again: the same is right, the opposite is not.
+    assert done.repeated_ending(True) is None
+    assert decided.repeated_ending(True) is decided
+    with pytest.raises(Refusal, match="INVALID_TXN_STATE"):
+        done.repeated_ending(False)
+
+
+def test_of_the_newer_kind_nothing_can_be_aborted_but_not_committed() -> None:
+    empty = Transaction("t", 7, 3, 1_000, 0)
+    with pytest.raises(Refusal, match="INVALID_TXN_STATE"):
+        empty.ending(True, 1, bump=True)
+    aborted = empty.ending(False, 1, bump=True)
+    assert aborted is not None
+    assert aborted.completed(2).producer_epoch == 4
+    assert aborted.completed(2).with_producer(9).producer_epoch == 0
