@@ -1,38 +1,30 @@
 import { BaseEdge, type EdgeProps, getBezierPath } from "@xyflow/react";
 import { memo } from "react";
-import { edgeLabel, pressureOf, widthOf } from "@/live/figures";
+import { pressureOf, widthOf } from "@/live/figures";
 import { useDocument } from "@/stores/documentStore";
 import { useMetrics } from "@/stores/metricsStore";
 import { useUi } from "@/stores/uiStore";
+import { EdgeFiguresLabel } from "./EdgeFiguresLabel";
 import type { PipelineFlowEdge } from "./flow";
 import classes from "./PipelineEdge.module.css";
 
-/** A wire with its figures. Colour and width show pressure and rate; the number stands beside. */
+/** Widths in quarters of a pixel: a wire is drawn anew only when the eye could tell. */
+const steppedWidth = (rate: number): number => Math.round(widthOf(rate) * 4) / 4;
+
+/** A wire. Colour and width show pressure and rate; the figures stand beside. */
 export const PipelineEdge = memo(function PipelineEdge(props: EdgeProps<PipelineFlowEdge>) {
   const [path, labelX, labelY] = getBezierPath(props);
   const pipeline = useDocument((state) => state.pipeline);
-  const figures = useMetrics((state) => state.jobs[pipeline]?.edges.get(props.id));
   const isFar = useUi((state) => state.isFar);
-  const pressure = figures ? pressureOf(figures) : "idle";
+  const pressure = useMetrics((state) => {
+    const figures = state.jobs[pipeline]?.edges.get(props.id);
+    return figures ? pressureOf(figures) : "idle";
+  });
+  const width = useMetrics((state) => steppedWidth(state.jobs[pipeline]?.edges.get(props.id)?.rate ?? 0));
   return (
     <g className={classes.edge} data-pressure={pressure} data-selected={props.selected || undefined}>
-      <BaseEdge
-        id={props.id}
-        path={path}
-        interactionWidth={20}
-        style={{ strokeWidth: widthOf(figures?.rate ?? 0) }}
-      />
-      {figures && !isFar && (
-        <text
-          className={classes.label}
-          x={labelX}
-          y={labelY - 8}
-          textAnchor="middle"
-          data-testid="edge-figures"
-        >
-          {edgeLabel(figures)}
-        </text>
-      )}
+      <BaseEdge id={props.id} path={path} interactionWidth={20} style={{ strokeWidth: width }} />
+      {!isFar && <EdgeFiguresLabel pipeline={pipeline} edge={props.id} x={labelX} y={labelY} />}
     </g>
   );
 });
