@@ -19,7 +19,7 @@ $(STAMP): requirements/build.txt requirements/dev.txt pyproject.toml
 	@echo "[2/3] dependencies, pinned with hashes (pyspark alone is 456 MB: the first time takes a few minutes)"
 	@TMPDIR=$(CURDIR)/$(VENV)/tmp $(PIP) install --require-hashes -r requirements/build.txt
 	@TMPDIR=$(CURDIR)/$(VENV)/tmp $(PIP) install --require-hashes --no-build-isolation -r requirements/dev.txt
-	@echo "[3/3] headrace itself"
+	@echo "[3/3] headrace itself, with the editor"
 	@$(PIP) install --quiet --no-deps --no-build-isolation -e .
 	@rm -rf $(VENV)/tmp && touch $@
 
@@ -27,7 +27,7 @@ $(STAMP): requirements/build.txt requirements/dev.txt pyproject.toml
 editor: setup
 	@$(BIN)/python hatch_build.py
 
-demo: editor ## a fleet of drones, live in the terminal
+demo: editor ## a fleet of drones, live in the browser and the terminal
 	@$(BIN)/headrace demo
 
 test: editor ## the fast tests
@@ -37,7 +37,7 @@ test: editor ## the fast tests
 test-slow: editor ## crashes, power loss, the wheel: what takes minutes
 	@$(BIN)/python -m pytest -m slow
 
-check: setup ## format, lint, types, import rules
+check: setup ## format, lint, types, import rules, the editor's too
 	@$(BIN)/ruff format --check .
 	@$(BIN)/ruff check .
 	@$(BIN)/mypy
