@@ -253,3 +253,17 @@ def test_late_rows_are_told_by_the_watermark() -> None:
     for times in ([10, 20], [14, 15, 16]):
         tester.run({"t": times})
     assert seen == [[False, False], [True, False, False]]
+
+
+@pytest.mark.parametrize("stateless", [True, False])
+def test_an_operator_that_hangs_is_ended_and_named(stateless: bool) -> None:
+    class Hangs(Operator):
+        def process(self, batch: Batch) -> Iterable[Batch]:
+            while True:
+                pass
+
+    Hangs.stateless = stateless
+    chain = Chain.line([Step("slow", Hangs())])
+    chain.open(0, Moment(0, limit_s=0.05), {"slow": NodeState()})
+    with pytest.raises(OperatorFailed, match=r"node 'slow': OperatorHangs: no answer within 0.05 s .*\"n\": 7"):
+        chain.process(numbers(7))

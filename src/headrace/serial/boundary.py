@@ -7,16 +7,18 @@ import time
 import traceback
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, ParamSpec
 
 from headrace.errors import InvalidConfig, JobFailed
 from headrace.serial.batch import Batch
 from headrace.serial.contract import Operator
+from headrace.serial.time_limit import OperatorHangs, time_limit
 
 # A row is quoted in an error up to this many characters.
 ROW_CHARACTERS_MAX = 500
 TRACEBACK_LINES_MAX = 12
 
+P = ParamSpec("P")
 Action = Literal["fail", "drop", "dead_letter"]
 
 
@@ -62,7 +64,7 @@ class Boundary:
     """
 
     def __init__(
-        self, node: str, lane: int, operator: Operator, policy: OnError, sleep: Callable[[float], None] = time.sleep
+        self, node: str, lane: int, operator: Operator, policy: OnError, *, limit_s: float | None = None
     ) -> None:
         if policy.action != "fail" and not operator.stateless:
             raise InvalidConfig(
@@ -74,25 +76,30 @@ class Boundary:
         self._lane = lane
         self._operator = operator
         self._policy = policy
-        self._sleep = sleep
+        self._limit_s = limit_s
         self.failed_rows = 0
         self.dead_letters: list[DeadLetter] = []
 
     def process(self, batch: Batch) -> list[Batch]:
         """What the operator makes of a batch, in order. Raises OperatorFailed if it fails for good."""
         try:
-            return list(self._operator.process(batch))
+            return self._processed(batch)
         except Exception as error:
-            if not self._operator.stateless:
+            if not self._operator.stateless or isinstance(error, OperatorHangs):
                 raise self._failure(error, batch) from error
             return list(self._in_halves(batch, error))
 
-    def call(self, method: Callable[[], Iterable[Batch] | None]) -> list[Batch]:
+    def call(self, method: Callable[P, Iterable[Batch] | None], *args: P.args, **kwargs: P.kwargs) -> list[Batch]:
         """Any other method of the operator."""
         try:
-            return list(method() or ())
+            with time_limit(self._limit_s):
+                return list(method(*args, **kwargs) or ())
         except Exception as error:
             raise self._failure(error, None) from error
+
+    def _processed(self, batch: Batch) -> list[Batch]:
+        with time_limit(self._limit_s):
+            return list(self._operator.process(batch))
 
     def _in_halves(self, batch: Batch, error: Exception) -> Iterator[Batch]:
         if batch.num_rows > 1:
@@ -100,7 +107,7 @@ class Boundary:
             for rows in (batch.rows.slice(0, middle), batch.rows.slice(middle)):
                 half = Batch(rows, port=batch.port)
                 try:
-                    yield from list(self._operator.process(half))
+                    yield from self._processed(half)
                 except Exception as inner:
                     yield from self._in_halves(half, inner)
         else:
@@ -109,9 +116,9 @@ class Boundary:
     def _again(self, batch: Batch, error: Exception) -> Iterator[Batch]:
         """One row that failed once."""
         for _ in range(self._policy.retries):
-            self._sleep(self._policy.retry_delay_ms / 1000)
+            time.sleep(self._policy.retry_delay_ms / 1000)
             try:
-                yield from list(self._operator.process(batch))
+                yield from self._processed(batch)
             except Exception as inner:
                 error = inner
             else:

@@ -47,6 +47,8 @@ class Moment:
     batch: int
     watermark_us: int | None = None
     now_us: int = 0
+    limit_s: float | None = None
+    """How long one call into an operator may take."""
 
 
 @dataclass(slots=True)
@@ -100,9 +102,9 @@ class Chain:
             state = states[step.node]
             timers = Timers(state.value(TIMERS))
             context = Context(step.node, lane, moment.batch, state, timers, moment.watermark_us, moment.now_us)
-            boundary = Boundary(step.node, lane, step.operator, step.on_error)
+            boundary = Boundary(step.node, lane, step.operator, step.on_error, limit_s=moment.limit_s)
             self._running[step.node] = _Running(boundary, step.operator, timers, context, NodeReport())
-            boundary.call(lambda step=step, context=context: step.operator.open(context))  # type: ignore[misc]
+            boundary.call(step.operator.open, context)
         return self.advance(moment.watermark_us, moment.now_us)
 
     def advance(self, watermark_us: int | None, now_us: int) -> list[pa.RecordBatch]:
@@ -110,8 +112,7 @@ class Chain:
         for node, running in self._running.items():
             running.context.watermark_us, running.context.now_us = watermark_us, now_us
             for timer in running.timers.due(watermark_us, now_us):
-                made = running.boundary.call(lambda running=running, timer=timer: running.operator.on_timer(timer))  # type: ignore[misc]
-                self._pass_on(node, made)
+                self._pass_on(node, running.boundary.call(running.operator.on_timer, timer))
         return self._taken()
 
     def process(self, rows: pa.RecordBatch, *, private: bool = False) -> list[pa.RecordBatch]:
@@ -123,7 +124,7 @@ class Chain:
         """Every operator, or the one it is for, sees the signal, in the order of the chain."""
         for node, running in self._running.items():
             if signal.target in (None, node):
-                self._pass_on(node, running.boundary.call(lambda running=running: running.operator.on_signal(signal)))  # type: ignore[misc]
+                self._pass_on(node, running.boundary.call(running.operator.on_signal, signal))
         return self._taken()
 
     def finish(self) -> dict[str, NodeReport]:

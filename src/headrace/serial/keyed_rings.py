@@ -12,6 +12,7 @@ from headrace.serial.items import Fields, StateItem
 from headrace.serial.keys import Integers, KeyIndex, group, ordinals_of
 
 _SLOTS_FIRST = 64
+_GROWTH = 4
 
 
 class KeyedRings(StateItem):
@@ -32,10 +33,15 @@ class KeyedRings(StateItem):
         """Slots of these keys, made where they are new."""
         slots, _ = self.index.add(keys)
         if self.index.capacity > len(self.counts):
-            more = max(self.index.capacity, 2 * len(self.counts)) - len(self.counts)
-            self.values = np.concatenate([self.values, np.zeros((more, self.length))])
-            self.counts = np.concatenate([self.counts, np.zeros(more, np.int64)])
+            self._grow(max(self.index.capacity, _GROWTH * len(self.counts)))
         return slots
+
+    def _grow(self, size: int) -> None:
+        used = len(self.counts)
+        # Memory that is all zeros costs nothing before it is written to.
+        values, counts = np.zeros((size, self.length)), np.zeros(size, np.int64)
+        values[:used], counts[:used] = self.values, self.counts
+        self.values, self.counts = values, counts
 
     def append(self, slots: Integers, ordinals: Integers, numbers: np.ndarray[Any, Any]) -> None:
         """Numbers for slots, in order; `ordinals` counts each slot's numbers of this call from 0."""
@@ -45,7 +51,7 @@ class KeyedRings(StateItem):
     def _put(self, slots: Integers, ordinals: Integers, numbers: np.ndarray[Any, Any]) -> None:
         # Where a slot gets more than `length` numbers, numpy keeps the last one written to a place.
         self.values[slots, (self.counts[slots] + ordinals) % self.length] = numbers
-        np.add.at(self.counts, slots, 1)
+        self.counts += np.bincount(slots, minlength=len(self.counts))
 
     def snapshot(self) -> pa.Table:
         slots = self.index.slots()
@@ -88,7 +94,8 @@ class KeyedRings(StateItem):
         self._appended = []
 
     def _table(self, slots: Integers, columns: Mapping[str, pa.Array[Any]]) -> pa.Table:
-        keys = self.index.arrays(slots, [type_ for _, type_ in self.key])
+        different, places = np.unique(slots, return_inverse=True)
+        keys = [key.take(places) for key in self.index.arrays(different, [type_ for _, type_ in self.key])]
         return pa.table([*keys, *columns.values()], names=[*(name for name, _ in self.key), *columns])
 
 

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 # A partition without rows for this long no longer holds the watermark back.
 IDLE_US = 30_000_000
+# An operator that does not come back from one call within this is ended, and the task with it.
+CALL_LIMIT_S = 300.0
 
 
 @dataclass(slots=True)
@@ -51,7 +53,7 @@ class ChainDriver:
 
     def give_orders(self, frame: DataFrame, batch: int, offsets: str, last: ChainRecord) -> Moment:
         """Called before a micro-batch runs: tasks of this thread's jobs find their orders afterwards."""
-        moment = Moment(batch, last.progress.watermark_us, batch_time_us(offsets))
+        moment = Moment(batch, last.progress.watermark_us, batch_time_us(offsets), CALL_LIMIT_S)
         orders = Orders(self.plan, moment, str(self.directory), last.manifest)
         frame.sparkSession.sparkContext.setLocalProperty(ORDERS_PROPERTY, orders.to_json())
         return moment
@@ -104,7 +106,7 @@ def bounded_orders(compilation: Compilation, plan: QueryPlan) -> Iterator[None]:
         yield
         return
     context = compilation.spark.sparkContext
-    context.setLocalProperty(ORDERS_PROPERTY, Orders(chain, Moment(0)).to_json())
+    context.setLocalProperty(ORDERS_PROPERTY, Orders(chain, Moment(0, limit_s=CALL_LIMIT_S)).to_json())
     try:
         yield
     finally:

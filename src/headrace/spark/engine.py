@@ -280,6 +280,8 @@ class Engine:
             spec = home.sink_spec(self.settings.bootstrap, outputs)
             align(home, spec, last)
             progress = QueryProgress(plan, location.topic if location else None, end=dict(last.start or {}))
+            if chain is not None:
+                progress.chain = chain.totals
             return RunningQuery(home, compiled, Committer(spec, log, chain), progress, until_end=until_end)
         except BaseException:
             log.close()

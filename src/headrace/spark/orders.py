@@ -36,7 +36,7 @@ class Orders:
                 "nodes": [node.to_dict() for node in self.plan.nodes],
                 "columns": str(self.plan.schema),
                 "event_time": self.plan.schema.event_time,
-                "moment": [moment.batch, moment.watermark_us, moment.now_us],
+                "moment": [moment.batch, moment.watermark_us, moment.now_us, moment.limit_s],
                 "directory": self.directory,
                 "manifest": manifest_to_json(self.manifest),
             }

@@ -30,6 +30,8 @@ class QueryProgress:
     rows: dict[str, int] = field(default_factory=dict)
     bad: int = 0
     late: int = 0
+    chain: Mapping[tuple[str, str], int] = field(default_factory=dict)
+    """(node, figure) → sum, of the query's serial operators."""
 
     def add(self, report: StreamingQueryProgress, document: Document) -> dict[str, object]:
         """Takes one report in; returns what happened in that batch, for a progress event."""
@@ -63,10 +65,11 @@ class QueryProgress:
             NodeCount(
                 node,
                 rows,
-                self.bad if node == self.plan.source.id else 0,
-                self.late if node == self.plan.base.id and self.plan.chained else 0,
+                (self.bad if node == self.plan.source.id else 0) + self.chain.get((node, "failed"), 0),
+                (self.late if node == self.plan.base.id and self.plan.chained else 0)
+                + self.chain.get((node, "late"), 0),
             )
-            for node, rows in self.rows.items()
+            for node, rows in {**self._chain_rows(), **self.rows}.items()
         ]
         return QueryStatus(
             self.plan.name,
@@ -78,6 +81,10 @@ class QueryProgress:
             self.plan.members,
             {self._partition(partition): offset for partition, offset in self.end.items()},
         )
+
+    def _chain_rows(self) -> dict[str, int]:
+        """Serial nodes count their own rows: those between two of them never reach Spark."""
+        return {node: rows for (node, figure), rows in dict(self.chain).items() if figure == "rows_out"}
 
     def _partition(self, partition: str) -> str:
         return f"{self.topic}-{partition}"
