@@ -17,15 +17,14 @@ from headrace.spark.prefilter import admitted
 from headrace.spark.pushdown import prefilter_of
 
 SCHEMA = Schema.parse("i INT, b BIGINT, d DOUBLE, s STRING, f BOOLEAN")
-ARROW = pa.schema(
-    [
-        pa.field("i", pa.int32()),
-        pa.field("b", pa.int64()),
-        pa.field("d", pa.float64()),
-        pa.field("s", pa.string()),
-        pa.field("f", pa.bool_()),
-    ]
-)
+TYPES: dict[str, Any] = {
+    "i": pa.int32(),
+    "b": pa.int64(),
+    "d": pa.float64(),
+    "s": pa.string(),
+    "f": pa.bool_(),
+}
+ARROW = pa.schema(TYPES)
 VALUES: dict[str, list[Any]] = {
     "i": [None, -3, 0, 7],
     "b": [None, -(1 << 62), 7, 1 << 53],

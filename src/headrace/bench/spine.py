@@ -26,7 +26,7 @@ DEFAULT_PEERS: Final = ("pyspark", "pyspark-kafka")
 class SpineSettings:
     """Raises InvalidInput for an item or a peer that does not exist."""
 
-    row_count: int = 1_000_000
+    row_count: int = 2_000_000
     items: tuple[str, ...] = ITEMS
     against: tuple[str, ...] = DEFAULT_PEERS
 
