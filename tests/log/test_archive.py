@@ -17,6 +17,7 @@ from headrace.log import (
     OsStorage,
     Partition,
     PartitionReader,
+    delete_remote,
     encode_batches,
     open_objects,
     parse_batches,
@@ -174,3 +175,19 @@ def test_retention_removes_what_is_away_too(store: LogStore, partition: Partitio
 def test_compacted_topics_are_not_archived(store: LogStore) -> None:
     with pytest.raises(InvalidConfig, match="compacted"):
         store.create_topic("c", 1, {"remote.storage.enable": "true", "cleanup.policy": "compact"})
+
+
+def test_objects_of_removed_segments_are_deleted(
+    store: LogStore, partition: Partition, objects: ObjectStore, tmp_path: Path
+) -> None:
+    archive(partition, objects)
+    sent = len(objects.list("t-0"))
+    partition.delete_records(30)
+    delete_remote(store.take_orphans())
+    left = len(objects.list("t-0"))
+    assert 0 < left < sent
+    assert read_all(partition)
+    assert store.take_orphans() == []
+    store.delete_topic("t")
+    delete_remote(store.take_orphans())
+    assert objects.list("t-0") == []

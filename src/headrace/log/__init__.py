@@ -8,7 +8,7 @@ from headrace.lazy import exporter
 
 if TYPE_CHECKING:
     from headrace.log.aborted import AbortedTransaction
-    from headrace.log.archive import NotLocal
+    from headrace.log.archive import NotLocal, delete_remote
     from headrace.log.batch import BatchHeader, parse_batches, with_producer
     from headrace.log.codec import CODECS, Codec
     from headrace.log.encode import encode_batches
@@ -52,6 +52,7 @@ __all__ = [
     "Watermark",
     "decode_batch",
     "decode_fetched",
+    "delete_remote",
     "encode_batches",
     "now_ms",
     "open_objects",
@@ -64,7 +65,7 @@ __all__ = [
 # The broker never decodes a record, and need not load Arrow for those who do.
 _NAMES = {
     "aborted": ("AbortedTransaction",),
-    "archive": ("NotLocal",),
+    "archive": ("NotLocal", "delete_remote"),
     "batch": ("BatchHeader", "parse_batches", "with_producer"),
     "codec": ("CODECS", "Codec"),
     "encode": ("encode_batches",),

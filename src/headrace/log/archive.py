@@ -135,6 +135,12 @@ class Recall:
         self.storage.fsync_directory(self.directory)
 
 
+def delete_remote(segments: Iterable[RemoteSegment]) -> None:
+    """Delete the objects of segments that are gone; blocks, in any thread. Raises HeadraceError."""
+    for segment in segments:
+        open_objects(segment.place).delete(segment.key)
+
+
 def fetch_remote(path: Path) -> bytes:
     """The batches of the archived segment that a `.remote` file tells of. Raises FileNotFoundError, CorruptData."""
     segment = RemoteSegment(**json.loads(path.read_bytes()))

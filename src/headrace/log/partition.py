@@ -14,7 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from headrace.errors import CorruptData, HeadraceError
-from headrace.log.archive import Archiving, Recall
+from headrace.log.archive import Archiving, Recall, RemoteSegment
 from headrace.log.batch import NO_APPEND_TIME_MS, BatchHeader, read_header
 from headrace.log.checkpoint import Checkpoint
 from headrace.log.cleaned import load_cleaned
@@ -437,6 +437,11 @@ class Partition:
         with self._failing_on_error():
             for segment in droppable[:count]:
                 self._segments.drop(segment)
+
+    def take_orphans(self, *, all_archived: bool = False) -> list[RemoteSegment]:
+        """Archived segments whose objects nobody needs any more, each once: those of a deleted topic are all."""
+        orphans, self._segments.orphans = self._segments.orphans, []
+        return [*orphans, *self._segments.archived] if all_archived else orphans
 
     def begin_recall(self, base_offset: int) -> Recall | None:
         """An archived segment to bring back, by `run` in any thread, then `finish_recall`. None when it is here."""

@@ -50,6 +50,8 @@ class Segments:
         self._opened: OrderedDict[int, Segment] = OrderedDict()
         self._remote = dict(remote or {})
         self._away = set(away)
+        self.orphans: list[RemoteSegment] = []
+        """Archived segments that are gone here, and may go there."""
         self.active = active
 
     @property
@@ -125,7 +127,8 @@ class Segments:
         self._storage.fsync_directory(self._directory)
         self._opened.pop(base_offset, None)
         self._away.discard(base_offset)
-        self._remote.pop(base_offset, None)
+        if (remote := self._remote.pop(base_offset, None)) is not None:
+            self.orphans.append(remote)
         del self._sealed[0]
 
     @property
@@ -143,6 +146,10 @@ class Segments:
         """Archived segments that are on this disk too, oldest first."""
         local = (s for s in self._sealed if s.base_offset in self._remote and s.base_offset not in self._away)
         return tuple(local)
+
+    @property
+    def archived(self) -> tuple[RemoteSegment, ...]:
+        return tuple(self._remote.values())
 
     def remote(self, base_offset: int) -> RemoteSegment | None:
         return self._remote.get(base_offset)

@@ -12,6 +12,7 @@ from typing import Self
 from uuid import UUID, uuid4
 
 from headrace.errors import Conflict, HeadraceError, InvalidInput, NotFound, did_you_mean
+from headrace.log.archive import RemoteSegment
 from headrace.log.directory import DirectoryLock, check_format
 from headrace.log.partition import Partition
 from headrace.log.pressure import Pressure
@@ -55,6 +56,7 @@ class LogStore:
         self._lock = lock
         self._topics: dict[str, Topic] = {}
         self._names: dict[UUID, str] = {}
+        self._orphans: list[RemoteSegment] = []
         self.pressure = Pressure(storage, directory, clock)
 
     @classmethod
@@ -125,6 +127,8 @@ class LogStore:
         topic = self._topic(name)
         metadata = TopicMetadata(name, topic.topic_id, len(topic.partitions), topic.config, deleted=True)
         metadata.save(self._storage, self._topics_directory)
+        for partition in topic.partitions:
+            self._orphans += partition.take_orphans(all_archived=True)
         del self._topics[name]
         del self._names[topic.topic_id]
         self._remove_topic(metadata)
@@ -186,6 +190,11 @@ class LogStore:
                 partition.apply_retention(holds.lowest(partition.topic, partition.index))
             except LogRefusal:
                 continue
+
+    def take_orphans(self) -> list[RemoteSegment]:
+        """Archived segments of which only the objects are left, to be deleted by the caller; each is given once."""
+        orphans, self._orphans = self._orphans, []
+        return orphans + [orphan for partition in self._partitions() for orphan in partition.take_orphans()]
 
     def heal(self) -> tuple[Partition, ...]:
         """Try partitions again that a disk failed; those that take writes again."""

@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable
 import structlog
 
 from headrace.errors import HeadraceError
-from headrace.log import open_objects
+from headrace.log import delete_remote, open_objects
 from headrace.wire.services import Services
 
 _log = structlog.get_logger("headrace.wire")
@@ -59,6 +59,8 @@ class Housekeeping:
     async def _archive(self) -> None:
         """Send sealed segments to object storage, and drop here what local retention no longer wants."""
         place, loop = self._services.config.archive, asyncio.get_running_loop()
+        if orphans := self._services.store.take_orphans():
+            await loop.run_in_executor(None, delete_remote, orphans)
         topics = [topic for topic in self._services.store.topics.values() if topic.config.remote_storage_enable]
         if place is None or not topics:
             return
