@@ -299,9 +299,14 @@ def test_a_client_above_its_quota_is_slowed_and_told_so(client: Any, local: Brok
     assert throttles == []
 
 
-def test_a_stranger_cannot_stay(tmp_path: Path) -> None:
+def test_a_stranger_can_neither_stay_nor_send_much(tmp_path: Path) -> None:
     broker = start(tmp_path, 'sasl_mechanisms = ["SCRAM-SHA-512"]\nauthentication_ms_max = 200')
     try:
+        loud = socket.create_connection(("127.0.0.1", broker.port), timeout=DEADLINE_S)
+        with loud, suppress(ConnectionResetError):
+            loud.sendall((1_000_000).to_bytes(4, "big"))
+            assert loud.recv(1) == b""
+        assert "a frame of 1000000 bytes; at most 524288" in broker.log
         stranger = socket.create_connection(("127.0.0.1", broker.port), timeout=DEADLINE_S)
         with stranger, suppress(ConnectionResetError):
             assert stranger.recv(1) == b""

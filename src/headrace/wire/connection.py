@@ -24,6 +24,9 @@ _log = structlog.get_logger("headrace.wire")
 
 BEFORE_AUTHENTICATION: Final = (API_VERSIONS_KEY, SASL_HANDSHAKE.key, SASL_AUTHENTICATE.key)
 
+# Of a client that has not proved who it is.
+STRANGER_FRAME_BYTES_MAX: Final = 512 * 1024
+
 # Small parts are joined into one write; a large one is handed over as it is.
 JOINED_BYTES_MAX: Final = 64 * 1024
 
@@ -89,6 +92,7 @@ class Connection(asyncio.BufferedProtocol):
         if not self._admit(self):
             self.close(f"more than {self._config.connections_max} connections")
         elif not self._session.authenticated:
+            self._receiver.frame_bytes_max = STRANGER_FRAME_BYTES_MAX
             limit_s = self._config.authentication_ms_max / 1000
             self._stranger_timer = asyncio.get_running_loop().call_later(limit_s, self._close_stranger)
 
@@ -246,6 +250,8 @@ class Connection(asyncio.BufferedProtocol):
             self._defect(received, error)
             return
         self._send(response_frame(header.correlation_id, api.flexible_response(version), body))
+        if self._session.authenticated:
+            self._receiver.frame_bytes_max = self._config.request_bytes_max
         if self._session.rejected:
             self._flush()
             self._transport.close()

@@ -22,10 +22,11 @@ class FrameReceiver:
     The transport asks for `free()` space, fills it, and calls `advance`, which yields every frame completed by that.
     """
 
-    __slots__ = ("_filled", "_frame_bytes_max", "_large", "_large_bytes", "_shared")
+    __slots__ = ("_filled", "_large", "_large_bytes", "_shared", "frame_bytes_max")
 
     def __init__(self, frame_bytes_max: int) -> None:
-        self._frame_bytes_max = frame_bytes_max
+        # May be changed at any time; frames whose length was read already are not concerned.
+        self.frame_bytes_max = frame_bytes_max
         self._shared = bytearray(RECEIVE_BUFFER_BYTES)
         self._large: bytearray | None = None
         self._large_bytes = 0
@@ -77,8 +78,8 @@ class FrameReceiver:
 
     def _frame_size(self, start: int) -> int:
         size: int = INT32.unpack_from(self._shared, start)[0]
-        if size < 0 or size > self._frame_bytes_max:
-            raise Malformed(f"a frame of {size} bytes; at most {self._frame_bytes_max} are accepted")
+        if size < 0 or size > self.frame_bytes_max:
+            raise Malformed(f"a frame of {size} bytes; at most {self.frame_bytes_max} are accepted")
         return size
 
 
