@@ -48,7 +48,7 @@ def pattern_reference(rows: Sequence[Row], *, absent: bool) -> list[tuple[Any, .
 
 
 @pytest.mark.parametrize("absent", [False, True])
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(rows=rows_strategy(), plan=plans)
 def test_followed_by(absent: bool, rows: list[Row], plan: list[tuple[int, str]]) -> None:
     config: dict[str, Json] = {
@@ -71,7 +71,7 @@ def deduplicate_reference(rows: Sequence[Row], within: int | None) -> list[tuple
 
 
 @pytest.mark.parametrize("within", [None, 5])
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(rows=rows_strategy(), plan=plans)
 def test_deduplicate(within: int | None, rows: list[Row], plan: list[tuple[int, str]]) -> None:
     rows = [(k, None if n is None else n % 2, x, t) for k, n, x, t in rows]

@@ -53,7 +53,7 @@ def length_reference(rows: Sequence[Row], length: int) -> list[tuple[Any, ...]]:
     return out
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(rows_strategy(60), plans)
 def test_length_window(rows: list[Row], plan: list[tuple[int, str]]) -> None:
     settings_: dict[str, Json] = {
@@ -121,7 +121,7 @@ def session_case(**config: Json) -> Case:
     return Case("session-window", {"gap": "4s", "time": "ts", "keys": ["k"], "aggregates": AGGREGATES, **config})
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(rows_strategy(), plans)
 def test_session_window(rows: list[Row], plan: list[tuple[int, str]]) -> None:
     same_both_ways(session_case(), lambda given: session_reference(given, 4), rows, plan)

@@ -72,7 +72,7 @@ def copied(model: Model) -> Model:
     return {name: dict(values) for name, values in model.items()}
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(st.lists(st.tuples(changes, fates), max_size=40))
 def test_state_is_what_was_committed(history: list[tuple[list[Any], str]]) -> None:
     files = MemoryFiles()
