@@ -161,7 +161,7 @@ def test_any_history_keeps_the_newest_value_of_each_key(
 
 
 @pytest.mark.slow
-@settings(max_examples=1_500, deadline=None)
+@settings(max_examples=300, deadline=None)
 @given(seed=st.integers(0, 2**32), steps=st.lists(st.sampled_from(STEPS), min_size=20, max_size=200))
 def test_any_longer_history_keeps_the_newest_value_of_each_key(
     fresh_directory: Callable[[], Path], seed: int, steps: list[str]
