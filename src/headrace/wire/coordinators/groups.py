@@ -97,6 +97,10 @@ class Groups:
         if group_id in self._groups and self._groups[group_id].idle:
             del self._groups[group_id]
 
+    def is_gone(self, group_id: str) -> bool:
+        """Nobody is in the group or about to join it."""
+        return group_id not in self._groups
+
     def has_members(self, group_id: str) -> bool:
         return group_id in self._groups and bool(self._groups[group_id].members)
 

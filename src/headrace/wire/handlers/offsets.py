@@ -150,6 +150,8 @@ def check_commit(services: Services, group_id: str, member_id: str, instance_id:
     found = services.consumer_groups.get(group_id)
     if found is not None:
         found.check_commit(member_id, generation)
+    elif generation >= 0 and services.groups.is_gone(group_id) and services.offsets.committed.of_group(group_id):
+        raise Refusal(ErrorCode.UNKNOWN_MEMBER_ID, "the group has no members")
     else:
         services.groups.check_commit(group_id, member_id, instance_id, generation, services.monotonic_ms())
 
