@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from headrace.errors import InvalidInput
-from headrace.graph.schema import backquoted
+from headrace.graph.schema import Schema, backquoted
 from headrace.operators import Catalogue, load_catalogue
 from headrace.operators.arrow_types import arrow_schema
 from headrace.operators.plugin_folder import folder_signature
@@ -40,7 +41,7 @@ def chained(frame: DataFrame, plan: ChainPlan, catalogue: Catalogue, lane_count:
         frame = _by_lane(frame, keys, lane_count)
     output = plan.output_schema(catalogue)
     columns = ", ".join([str(output), f"{LETTER_COLUMN} STRING", f"{CHAIN_COLUMN} BINARY"])
-    return frame.mapInArrow(_task(arrow_schema(output)), columns)
+    return frame.mapInArrow(_task(plan.schema, arrow_schema(output)), columns)
 
 
 def lanes_of(plan: ChainPlan, catalogue: Catalogue, wanted: int) -> int | None:
@@ -68,8 +69,8 @@ def _key_text(keys: tuple[str, ...]) -> Column:
     return spark.concat_ws(KEY_SEPARATOR, *texts)
 
 
-def _task(output: pa.Schema) -> Task:
-    """What Spark sends to its workers: it holds the columns that come out, and nothing of the operators."""
+def _task(columns: Schema, output: pa.Schema) -> Task:
+    """What Spark sends to its workers: it holds the columns that come in and out, and nothing of the operators."""
 
     def run(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         from pyspark import TaskContext  # noqa: PLC0415
@@ -78,7 +79,9 @@ def _task(output: pa.Schema) -> Task:
         text = None if context is None else context.getLocalProperty(ORDERS_PROPERTY)
         if context is None or not text:
             raise InvalidInput("a chain was run without orders")
-        yield from run_lane(Orders.from_json(text), context.partitionId(), batches, output)
+        orders = Orders.from_json(text)
+        orders = replace(orders, plan=replace(orders.plan, schema=columns))
+        yield from run_lane(orders, context.partitionId(), batches, output)
 
     return run
 

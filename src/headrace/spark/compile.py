@@ -175,8 +175,10 @@ class Compilation:
         with blaming(serial.nodes[0]):
             if plan.source.operator != "topic" and serial.keys(self.catalogue) is None and _keeps_state(serial, self):
                 raise InvalidInput("as_topic is for rows of a topic", hint="leave partitioned as it is: by_key")
-            columns = [backquoted(name) for name in serial.schema.names]
-            return chained(frame.select(*columns), serial, self.catalogue, self.lanes(serial) or 1)
+            # Columns that nobody uses were not read.
+            read = replace(serial, schema=serial.schema.keep(frame.columns))
+            columns = [backquoted(name) for name in read.schema.names]
+            return chained(frame.select(*columns), read, self.catalogue, self.lanes(serial) or 1)
 
     def _compile(self, node: Node, inputs: Mapping[str, DataFrame]) -> DataFrame:
         operator = self.catalogue.get(node.operator)
