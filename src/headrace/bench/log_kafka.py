@@ -18,7 +18,7 @@ FORMAT_TIMEOUT_S: Final = 60
 CLUSTER_ID: Final = "AAAAAAAAAAAAAAAAAAAAAQ"
 
 _CLASSPATH_GOAL: Final = PLUGIN.replace(":get", ":build-classpath")
-_POM: Final = """<project xmlns="http://maven.apache.org/POM/4.0.0"><modelVersion>4.0.0</modelVersion>
+_POM: Final = """<project><modelVersion>4.0.0</modelVersion>
 <groupId>bench</groupId><artifactId>bench</artifactId><version>1</version>
 <dependencies><dependency>
 <groupId>org.apache.kafka</groupId><artifactId>kafka_2.13</artifactId><version>{version}</version>
