@@ -173,7 +173,8 @@ def test_any_text_is_read_or_refused(text: str) -> None:
     except InvalidSyntax as refused:
         assert str(refused)  # noqa: PT017 - either outcome is right
     else:
-        assert all(name.lower() in text for name in expression.columns)
+        # Within backquotes a backquote is written twice.
+        assert all(name.lower() in text.replace("``", "`") for name in expression.columns)
 
 
 def test_columns_and_names() -> None:
