@@ -156,7 +156,9 @@ def open_page(browser: Browser, up: Up, complaints: Complaints) -> Iterator[Call
 
     def open_one(path: str = "/", *, dark: bool = False, width: int = 1280, height: int = 800) -> Page:
         context = browser.new_context(
-            viewport={"width": width, "height": height}, color_scheme="dark" if dark else "light"
+            reduced_motion="reduce",  # colours that fade in have no contrast yet
+            viewport={"width": width, "height": height},
+            color_scheme="dark" if dark else "light",
         )
         context.set_default_timeout(STEP_TIMEOUT_MS)
         contexts.append(context)

@@ -37,6 +37,7 @@ export const theme = createTheme({
   defaultRadius: "sm",
   cursorType: "pointer",
   focusRing: "auto",
+  respectReducedMotion: true,
   spacing: { xs: "4px", sm: "8px", md: "12px", lg: "16px", xl: "24px" },
   components: {
     Button: { defaultProps: { size: "xs" } },
@@ -47,6 +48,13 @@ export const theme = createTheme({
     Tooltip: { defaultProps: { openDelay: 400, withinPortal: true, multiline: true, maw: 320, fz: "xs" } },
     Tabs: { styles: { tab: { fontSize: "13px", paddingBlock: "8px" } } },
     ActionIcon: { defaultProps: { size: "md" } },
+    Modal: {
+      defaultProps: {
+        closeButtonProps: { "aria-label": "Close" },
+        // The header of a dialog is no landmark of the page.
+        attributes: { header: { role: "presentation" } },
+      },
+    },
     Badge: { defaultProps: { tt: "none", fw: 500 } },
   },
 });

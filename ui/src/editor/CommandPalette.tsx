@@ -50,6 +50,7 @@ export function CommandPalette({ commands }: { commands: readonly EditorCommand[
   );
   return (
     <Spotlight
+      attributes={{ content: { "aria-label": "Commands" } }}
       store={store}
       actions={actions}
       shortcut={null}
