@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -10,29 +10,19 @@ import numpy as np
 import pyarrow as pa
 from pydantic import Field, model_validator
 
-from headrace.graph.schema import Column, Schema
-from headrace.operators.aggregates import AGGREGATES, Aggregate, Partial, merge, parse_aggregates, partial
+from headrace.graph.schema import Schema
+from headrace.operators.aggregates import AGGREGATES, Partial, merge, partial
 from headrace.operators.durations import duration_ms
-from headrace.operators.expressions import parse_expression
-from headrace.operators.projection import refuse_doubles
-from headrace.operators.serial_operator import (
-    TIME,
-    KeyedConfig,
-    Keys,
-    Partitioned,
-    SerialOperator,
-    check_keys,
-    check_time,
-)
+from headrace.operators.serial_operator import TIME, Keys, Partitioned
 from headrace.operators.settings import Duration, refuse_setting
 from headrace.operators.spec import Port, Spec
-from headrace.operators.window_state import OpenWindows, window_schema
-from headrace.serial import Batch, Context, Timer, group, microseconds
+from headrace.operators.window_operator import WindowConfig, WindowInstance, WindowOperator
+from headrace.serial import Batch, Timer, group, microseconds
 from headrace.serial import Operator as Instance
 from headrace.serial.keys import Integers
 
 
-class SessionWindowConfig(KeyedConfig):
+class SessionWindowConfig(WindowConfig):
     gap: Duration = Field(description="A session ends when no row came for this long: `5 minutes`.")
     time: str = Field(description=TIME)
     keys: Keys = Field([])
@@ -49,7 +39,7 @@ class SessionWindowConfig(KeyedConfig):
         return self
 
 
-class SessionWindow(SerialOperator[SessionWindowConfig]):
+class SessionWindow(WindowOperator[SessionWindowConfig]):
     spec = Spec(
         name="session-window",
         title="Session window",
@@ -72,37 +62,14 @@ class SessionWindow(SerialOperator[SessionWindowConfig]):
     )
     config_type = SessionWindowConfig
 
-    def output_schema(self, config: SessionWindowConfig, inputs: Mapping[str, Schema]) -> Schema:
-        schema = inputs["in"]
-        check_time(config.time, schema)
-        made = window_schema(check_keys(config.keys, schema), parse_aggregates(config.aggregates, schema))
-        refuse_doubles(made)
-        return made
-
-    def used_columns(
-        self, config: SessionWindowConfig, needed: frozenset[str], inputs: Mapping[str, Schema]
-    ) -> Mapping[str, frozenset[str]]:
-        read = (parse_expression(item).columns for item in config.aggregates)
-        return {"in": frozenset((config.time, *config.keys)).union(*read)}
-
     def instance(self, config: SessionWindowConfig, schema: Schema) -> Instance:
-        keys = check_keys(config.keys, schema)
-        return _SessionWindow(config, schema.require(config.time), keys, parse_aggregates(config.aggregates, schema))
+        return _SessionWindow(config, schema)
 
 
-class _SessionWindow(Instance):
-    def __init__(
-        self, config: SessionWindowConfig, time: Column, keys: tuple[Column, ...], aggregates: list[Aggregate]
-    ) -> None:
-        self._time = time.name
-        self._keys = keys
-        self._aggregates = aggregates
+class _SessionWindow(WindowInstance):
+    def __init__(self, config: SessionWindowConfig, schema: Schema) -> None:
+        super().__init__(config, schema)
         self._gap_us = duration_ms(config.gap) * 1000
-        self._changes = config.emit == "changes"
-
-    def open(self, context: Context) -> None:
-        super().open(context)
-        self._windows = OpenWindows(context.state, self._keys, self._aggregates)
 
     def process(self, batch: Batch) -> Iterable[Batch]:
         rows = self._timed(batch.rows)

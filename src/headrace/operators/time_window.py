@@ -2,38 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Literal
 
 import numpy as np
 import pyarrow as pa
 from pydantic import Field, model_validator
 
-from headrace.graph.schema import Column, Schema
-from headrace.operators.aggregates import AGGREGATES, Aggregate, merge, parse_aggregates, partial
+from headrace.graph.schema import Schema
+from headrace.operators.aggregates import AGGREGATES, merge, partial
 from headrace.operators.durations import duration_ms
-from headrace.operators.expressions import parse_expression
-from headrace.operators.projection import refuse_doubles
-from headrace.operators.serial_operator import (
-    TIME,
-    KeyedConfig,
-    Keys,
-    Partitioned,
-    SerialOperator,
-    check_keys,
-    check_time,
-)
+from headrace.operators.serial_operator import TIME, Keys, Partitioned
 from headrace.operators.settings import Duration, refuse_setting
 from headrace.operators.spec import Port, Spec
-from headrace.operators.window_state import OpenWindows, repeated, window_schema
-from headrace.serial import Batch, Context, Timer, group, microseconds, timestamps
+from headrace.operators.window_operator import WindowConfig, WindowInstance, WindowOperator
+from headrace.operators.window_state import repeated
+from headrace.serial import Batch, Timer, group, microseconds, timestamps
 from headrace.serial import Operator as Instance
 
 # A row lies in at most this many hopping windows.
 WINDOWS_PER_ROW_MAX = 1_000
 
 
-class TimeWindowConfig(KeyedConfig):
+class TimeWindowConfig(WindowConfig):
     size: Duration = Field(description="How long a window is: `1 minute`, `30s`. Windows are aligned to the epoch.")
     every: Duration | None = Field(None, description="How often a window begins; the size itself if not given.")
     time: str = Field(description=TIME)
@@ -63,7 +54,7 @@ class TimeWindowConfig(KeyedConfig):
         return self
 
 
-class TimeWindow(SerialOperator[TimeWindowConfig]):
+class TimeWindow(WindowOperator[TimeWindowConfig]):
     spec = Spec(
         name="time-window",
         title="Time window",
@@ -86,38 +77,15 @@ class TimeWindow(SerialOperator[TimeWindowConfig]):
     )
     config_type = TimeWindowConfig
 
-    def output_schema(self, config: TimeWindowConfig, inputs: Mapping[str, Schema]) -> Schema:
-        schema = inputs["in"]
-        check_time(config.time, schema)
-        made = window_schema(check_keys(config.keys, schema), parse_aggregates(config.aggregates, schema))
-        refuse_doubles(made)
-        return made
-
-    def used_columns(
-        self, config: TimeWindowConfig, needed: frozenset[str], inputs: Mapping[str, Schema]
-    ) -> Mapping[str, frozenset[str]]:
-        read = (parse_expression(item).columns for item in config.aggregates)
-        return {"in": frozenset((config.time, *config.keys)).union(*read)}
-
     def instance(self, config: TimeWindowConfig, schema: Schema) -> Instance:
-        keys = check_keys(config.keys, schema)
-        return _TimeWindow(config, schema.require(config.time), keys, parse_aggregates(config.aggregates, schema))
+        return _TimeWindow(config, schema)
 
 
-class _TimeWindow(Instance):
-    def __init__(
-        self, config: TimeWindowConfig, time: Column, keys: tuple[Column, ...], aggregates: list[Aggregate]
-    ) -> None:
-        self._time = time.name
-        self._keys = keys
-        self._aggregates = aggregates
+class _TimeWindow(WindowInstance):
+    def __init__(self, config: TimeWindowConfig, schema: Schema) -> None:
+        super().__init__(config, schema)
         self._size_us = config.size_us
         self._every_us = config.every_us
-        self._changes = config.emit == "changes"
-
-    def open(self, context: Context) -> None:
-        super().open(context)
-        self._windows = OpenWindows(context.state, self._keys, self._aggregates)
 
     def process(self, batch: Batch) -> Iterable[Batch]:
         rows, starts = self._in_windows(batch.rows)

@@ -1,0 +1,56 @@
+"""What serial windows over event time share: their columns, what they read, and the windows they keep open."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Literal, TypeVar
+
+from headrace.graph.schema import Schema
+from headrace.operators.aggregates import parse_aggregates
+from headrace.operators.expressions import parse_expression
+from headrace.operators.projection import refuse_doubles
+from headrace.operators.serial_operator import KeyedConfig, SerialOperator, check_keys, check_time
+from headrace.operators.window_state import OpenWindows, window_schema
+from headrace.serial import Context
+from headrace.serial import Operator as Instance
+
+
+class WindowConfig(KeyedConfig):
+    """Settings of a window over event time. Each declares these itself, in the order they are shown."""
+
+    if TYPE_CHECKING:
+        time: str
+        aggregates: list[str]
+        emit: Literal["final", "changes"]
+
+
+W = TypeVar("W", bound=WindowConfig)
+
+
+class WindowOperator(SerialOperator[W]):
+    def output_schema(self, config: W, inputs: Mapping[str, Schema]) -> Schema:
+        schema = inputs["in"]
+        check_time(config.time, schema)
+        made = window_schema(check_keys(config.keys, schema), parse_aggregates(config.aggregates, schema))
+        refuse_doubles(made)
+        return made
+
+    def used_columns(
+        self, config: W, needed: frozenset[str], inputs: Mapping[str, Schema]
+    ) -> Mapping[str, frozenset[str]]:
+        read = (parse_expression(item).columns for item in config.aggregates)
+        return {"in": frozenset((config.time, *config.keys)).union(*read)}
+
+
+class WindowInstance(Instance):
+    """One lane's windows; they are open between micro-batches, in the lane's state."""
+
+    def __init__(self, config: WindowConfig, schema: Schema) -> None:
+        self._time = schema.require(config.time).name
+        self._keys = check_keys(config.keys, schema)
+        self._aggregates = parse_aggregates(config.aggregates, schema)
+        self._changes = config.emit == "changes"
+
+    def open(self, context: Context) -> None:
+        super().open(context)
+        self._windows = OpenWindows(context.state, self._keys, self._aggregates)
