@@ -46,6 +46,12 @@ def test_no_file_names_a_source_of_packages(tracked: list[Path]) -> None:
     assert list(found(PACKAGE_SOURCE, tracked)) == []
 
 
+def test_a_lock_names_packages_and_no_address(tracked: list[Path]) -> None:
+    locks = [path for path in tracked if path.name == "package-lock.json" or path.parent.name == "requirements"]
+    assert len(locks) > 3
+    assert list(found(re.compile(rb"https?://"), locks)) == []
+
+
 def test_no_large_file_is_checked_in(tracked: list[Path]) -> None:
     assert len(tracked) > 100
     assert [path for path in tracked if path.stat().st_size > FILE_BYTES_MAX] == []

@@ -29,5 +29,7 @@ for (const parent of Object.values(lock.packages)) {
     packages[`node_modules/${name}`] ??= entry(name, version, parent);
   }
 }
+// A lock names packages, not the addresses of their sponsors.
+for (const one of Object.values(packages)) delete one.funding;
 const sorted = Object.fromEntries(Object.entries(packages).sort(([a], [b]) => (a < b ? -1 : 1)));
 await writeFile(LOCK, `${JSON.stringify({ ...lock, packages: sorted }, null, 2)}\n`);
