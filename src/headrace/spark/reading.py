@@ -13,8 +13,8 @@ from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import StructType
 
 from headrace.errors import InvalidInput
+from headrace.formats import Bad, Decoded, Decoder, decoder
 from headrace.log import Records
-from headrace.spark.formats import Bad, Decoded, Decoder, decoder
 from headrace.spark.prefilter import admitted
 from headrace.spark.specs import ASIDE_COLUMNS, BAD_COLUMN, SKIPPED_COLUMN, SYSTEM_COLUMNS, SourceSpec
 from headrace.spark.topics import open_topic

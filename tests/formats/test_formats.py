@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from headrace.errors import InvalidConfig
-from headrace.spark.formats import Decoded, decoder
+from headrace.formats import Decoded, decoder
 
 COLUMNS: dict[str, pa.DataType] = {
     "name": pa.string(),
