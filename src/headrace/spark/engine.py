@@ -89,9 +89,9 @@ class Engine:
         self._spark = start_session(own)
 
         from headrace.spark.listener import ProgressListener  # noqa: PLC0415  (needs pyspark)
-        from headrace.spark.source import TopicDataSource  # noqa: PLC0415
+        from headrace.spark.registration import register_source  # noqa: PLC0415
 
-        self._spark.dataSource.register(TopicDataSource)
+        register_source(self._spark)
         self._listener = ProgressListener(self._report)
         self._spark.streams.addListener(self._listener)
 
