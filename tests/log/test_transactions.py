@@ -195,3 +195,18 @@ def test_transactions_and_aborts_survive_a_restart(open_store: Callable[[], LogS
     assert reopened.open_transactions() == {2: 2}
     assert reopened.last_stable_offset == 2
     assert reopened.read(0, 1000, committed=True).aborted == (AbortedTransaction(1, 0, 1),)
+
+
+def test_the_mark_of_a_signal_takes_an_offset_and_changes_no_transaction(
+    open_store: Callable[[], LogStore], partition: Partition
+) -> None:
+    partition.append(batch(b"a", 1, 0))
+    assert partition.append_signal_mark().base_offset == 1
+    partition.append(batch(b"b", 1, 1))
+    partition.append_control(1, 0, commit=True)
+    partition.append_signal_mark()
+    before = partition.producers()
+    reopened = open_store().partition("events", 0)
+    assert (reopened.producers(), reopened.open_transactions()) == (before, {})
+    assert (reopened.log_end_offset, reopened.last_stable_offset) == (5, 5)
+    assert values_of_fetches(reopened) == [b"a", b"b"]

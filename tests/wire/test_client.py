@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import pytest
 
@@ -156,3 +156,14 @@ def test_the_client_finds_a_broker_that_came_back(broker: BrokerProcess) -> None
         assert client.produce({"back": {0: records}}) == {("back", 0): 1}
         fresh = client.init_producer(None)
         assert fresh.producer_id > producer.producer_id, "an id is never given out twice"
+
+
+def test_a_request_that_is_not_repeated_leaves_no_broken_connection(start_broker: Callable[..., BrokerProcess]) -> None:
+    broker = start_broker()
+    with Client(broker.bootstrap) as client:
+        client.create_topics({"broken": 1})
+        client.produce({"broken": {0: batch(b"x")}})
+        broker.restart()
+        with pytest.raises(ConnectionLost):
+            client.produce({"broken": {0: batch(b"y")}})
+        client.produce({"broken": {0: batch(b"z")}})

@@ -99,6 +99,11 @@ class BatchHeader(NamedTuple):
     def is_control(self) -> bool:
         return bool(self.attributes & CONTROL_BIT)
 
+    @property
+    def ends_transaction(self) -> bool:
+        """Of control batches only the markers of transactions say something about their producer."""
+        return self.is_control and self.is_transactional
+
 
 def read_header(buffer: Buffer, position: int = 0) -> BatchHeader:
     """The header at `position`. The caller made sure that 61 bytes are there."""

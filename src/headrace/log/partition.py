@@ -21,7 +21,7 @@ from headrace.log.cleaned import load_cleaned
 from headrace.log.compaction import Compaction, CompactionPlan, is_dirty
 from headrace.log.incoming import Origin, split_incoming
 from headrace.log.ledger import Ledger
-from headrace.log.marker import pack_marker
+from headrace.log.marker import pack_marker, pack_signal_mark
 from headrace.log.objects import ObjectStore
 from headrace.log.producers import ProducerState
 from headrace.log.reads import first_since, refusing_reads
@@ -169,6 +169,14 @@ class Partition:
             with self._failing_on_error():
                 self._segments.active.add_aborted(aborted)
             self._ledger.adopt_aborted([aborted])
+        return Appended(header.base_offset, header.base_offset, NO_APPEND_TIME_MS)
+
+    def append_signal_mark(self) -> Appended:
+        """Take one offset for a signal; no client ever sees it as a record. Raises LogRefusal."""
+        self._check_writable()
+        content = pack_signal_mark(self._clock())
+        header = read_header(content)._replace(base_offset=self.log_end_offset)
+        self._write([header], [memoryview(content)])
         return Appended(header.base_offset, header.base_offset, NO_APPEND_TIME_MS)
 
     def _write(self, headers: Sequence[BatchHeader], contents: Sequence[memoryview]) -> None:

@@ -164,7 +164,7 @@ class _Recovery:
     def _replay(self, segment: Segment, located: Located, *, is_active: bool) -> None:
         """Pass a batch through the ledger, as appending it did. A sealed segment's index knows its aborts already."""
         header = located.header
-        if header.is_control:
+        if header.ends_transaction:
             commit = is_commit(segment.file.read(header.size_bytes, located.position))
             entry = self.ledger.mark(header, commit=commit, now_ms=self.now_ms)
             if entry is not None and is_active:

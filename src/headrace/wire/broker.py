@@ -12,6 +12,7 @@ from uuid import uuid4
 import structlog
 
 from headrace.log import LogStore, Partition, Storage, now_ms
+from headrace.signals import SIGNALS_TOPIC
 from headrace.wire.codes import Refusal
 from headrace.wire.commit import Committer
 from headrace.wire.config import BrokerConfig
@@ -29,6 +30,7 @@ from headrace.wire.recalls import Recalls
 from headrace.wire.request_memory import RequestMemory
 from headrace.wire.security.registry import SecurityRegistry
 from headrace.wire.security.throttle import Throttle
+from headrace.wire.sequencer import Sequencer
 from headrace.wire.services import Endpoint, Services
 from headrace.wire.state_topic import StateTopic
 from headrace.wire.ticker import Ticker
@@ -96,6 +98,10 @@ class Broker:
             clock=self._clock,
         )
         await self._transactions.recover()
+        sequencer = Sequencer(
+            self._store, self._state_topic(SIGNALS_TOPIC), self._committer, self._clock, _monotonic_ms
+        )
+        await sequencer.recover()
         self._groups = self._make_groups()
         self._consumer_groups = self._make_consumer_groups()
         self._ticker = Ticker(self._tick, self._idle)
@@ -111,6 +117,7 @@ class Broker:
             consumer_groups=self._consumer_groups,
             offsets=self._offsets,
             transactions=self._transactions,
+            sequencer=sequencer,
             security=security,
             throttle=Throttle(lambda: security.state.quotas, _monotonic_ms),
             clock=self._clock,

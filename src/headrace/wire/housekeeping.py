@@ -26,8 +26,10 @@ class Housekeeping:
             self._archive,
             self._forget_expired_groups,
             services.transactions.complete_prepared,
+            services.sequencer.recover,
             services.offsets.keep_small,
             services.transactions.keep_small,
+            services.sequencer.keep_small,
         )
 
     async def run(self) -> None:

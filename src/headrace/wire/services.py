@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from headrace.log import LogStore
+from headrace.signals import SIGNALS_TOPIC
 from headrace.wire.commit import Committer
 from headrace.wire.config import BrokerConfig
 from headrace.wire.coordinators.consumer_groups import ConsumerGroups
@@ -18,10 +19,11 @@ from headrace.wire.security.registry import SecurityRegistry
 from headrace.wire.security.resources import Operation, Resource
 from headrace.wire.security.session import Session
 from headrace.wire.security.throttle import Throttle
+from headrace.wire.sequencer import Sequencer
 from headrace.wire.transaction_service import TRANSACTIONS_TOPIC, TransactionService
 from headrace.wire.waiters import FetchWaiters
 
-INTERNAL_TOPICS = frozenset({OFFSETS_TOPIC, TRANSACTIONS_TOPIC})
+INTERNAL_TOPICS = frozenset({OFFSETS_TOPIC, TRANSACTIONS_TOPIC, SIGNALS_TOPIC})
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +38,7 @@ class Services:
     consumer_groups: ConsumerGroups
     offsets: OffsetService
     transactions: TransactionService
+    sequencer: Sequencer
     security: SecurityRegistry
     throttle: Throttle
     # Milliseconds since 1970, and milliseconds that never jump: the one for what is kept, the other for waiting.

@@ -67,10 +67,11 @@ class Router:
             try:
                 return attempt(deadline)
             except (KafkaError, ConnectionLost) as error:
+                # Also before it is raised: the next request must not meet a connection that is gone.
+                self._forget(lost=isinstance(error, ConnectionLost))
                 final = not error.may_pass if isinstance(error, KafkaError) else not retry_lost
                 if final or number == ATTEMPTS_MAX or deadline.left_s() <= backoff_ms / 1000:
                     raise
-                self._forget(lost=isinstance(error, ConnectionLost))
             time.sleep(backoff_ms / 1000)
             backoff_ms = min(2 * backoff_ms, BACKOFF_MS_MAX)
         raise AssertionError("unreachable: the last attempt returns or raises")

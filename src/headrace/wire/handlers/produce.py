@@ -6,11 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from headrace.log import Partition, parse_batches
+from headrace.signals import SIGNALS_TOPIC
 from headrace.wire.codes import ErrorCode, Refusal
 from headrace.wire.handlers.creation import as_refusals, topic_name
 from headrace.wire.messages.produce import ProducedPartition, ProducePartition, ProduceRequest, ProduceResponse
 from headrace.wire.security.quota_book import PRODUCE
 from headrace.wire.security.resources import Operation, topic, transactional_id
+from headrace.wire.sequencer import read_signals
 from headrace.wire.services import INTERNAL_TOPICS, Call, Services
 
 _NO_ACKS = 0
@@ -52,9 +54,18 @@ async def _append_all(services: Services, call: Call, request: ProduceRequest) -
     """Waits only in front of topics with a limited backlog."""
     gated = services.gate.gated((_name(services, entry), entry.index) for entry in request.partitions)
     if not gated:
-        return [_append(services, call, entry, {}) for entry in request.partitions]
+        return [await _take(services, call, entry, {}) for entry in request.partitions]
     async with services.gate.passage(gated, request.timeout_ms) as closed:
-        return [_append(services, call, entry, closed) for entry in request.partitions]
+        return [await _take(services, call, entry, closed) for entry in request.partitions]
+
+
+async def _take(
+    services: Services, call: Call, entry: ProducePartition, closed: Mapping[Partition, Refusal]
+) -> _Outcome:
+    """Records of `__signals` are requests to the sequencer; all others are appended as they are."""
+    if _name(services, entry) == SIGNALS_TOPIC:
+        return await _signal(services, call, entry)
+    return _append(services, call, entry, closed)
 
 
 def _name(services: Services, entry: ProducePartition) -> str:
@@ -82,11 +93,7 @@ def _append(services: Services, call: Call, entry: ProducePartition, closed: Map
             _check_transactional(services, call, partition, records)
             appended = partition.append(records)
     except Refusal as refusal:
-        return _Outcome(
-            ProducedPartition(
-                entry.topic, entry.index, refusal.code, error_message=refusal.message, topic_id=entry.topic_id
-            )
-        )
+        return _refusal(entry, refusal)
     answer = ProducedPartition(
         entry.topic,
         entry.index,
@@ -96,6 +103,28 @@ def _append(services: Services, call: Call, entry: ProducePartition, closed: Map
         topic_id=entry.topic_id,
     )
     return _Outcome(answer, partition, appended.last_offset + 1)
+
+
+async def _signal(services: Services, call: Call, entry: ProducePartition) -> _Outcome:
+    """Answered when the cuts are on disk: the client's batch itself is not kept."""
+    try:
+        with as_refusals():
+            call.require(Operation.WRITE, topic(SIGNALS_TOPIC))
+            services.store.partition(SIGNALS_TOPIC, entry.index)
+            requests = read_signals(b"" if entry.records is None else entry.records)
+            for name in {name for request in requests for name in request.topics}:
+                call.require(Operation.WRITE, topic(name))
+            await services.sequencer.submit(requests)
+    except Refusal as refusal:
+        return _refusal(entry, refusal)
+    return _Outcome(ProducedPartition(entry.topic, entry.index, topic_id=entry.topic_id))
+
+
+def _refusal(entry: ProducePartition, refusal: Refusal) -> _Outcome:
+    message = refusal.message
+    return _Outcome(
+        ProducedPartition(entry.topic, entry.index, refusal.code, error_message=message, topic_id=entry.topic_id)
+    )
 
 
 def _check_transactional(services: Services, call: Call, partition: Partition, records: bytes | memoryview) -> None:

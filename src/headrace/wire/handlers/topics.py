@@ -106,6 +106,7 @@ async def _deleted(services: Services, call: Call, wanted: DeletableTopic) -> De
             services.store.delete_topic(name)
         services.waiters.wake_all()
         await services.offsets.forget_topic(name)
+        await services.sequencer.forget_topic(name)
     except Refusal as refusal:
         return DeletedTopic(name, refusal.code, topic_id, refusal.message)
     return DeletedTopic(name, topic_id=topic_id)
