@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 
 from headrace.errors import InvalidSyntax
 from headrace.graph.document import Json, canonical_json
-from headrace.sql.annotations import print_annotation, read_annotations
-from headrace.sql.cursor import Cursor
-from headrace.sql.script import read_script
-from headrace.sql.values import print_exact, print_name, print_value, read_value
+from headrace.sql.language.annotations import print_annotation, read_annotations
+from headrace.sql.language.cursor import Cursor
+from headrace.sql.language.script import read_script
+from headrace.sql.language.values import print_exact, print_name, print_value, read_value
 
 _CONTROL: tuple[Literal["Cc"]] = ("Cc",)
 texts = st.text(st.characters(codec="utf-8"))

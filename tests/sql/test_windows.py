@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from headrace.graph.document import Document, Json
 from headrace.operators.durations import canonical_duration_of
-from headrace.sql.cursor import Cursor
-from headrace.sql.durations import print_duration, print_interval, read_duration
-from headrace.sql.script import read_script
+from headrace.sql.language.cursor import Cursor
+from headrace.sql.language.durations import print_duration, print_interval, read_duration
+from headrace.sql.language.script import read_script
 
 Read = Callable[[str], Document]
 

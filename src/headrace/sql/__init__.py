@@ -1,6 +1,6 @@
 """SQL ⇄ pipeline documents."""
 
-from headrace.sql.annotations import read_annotations
+from headrace.sql.language.annotations import read_annotations
 from headrace.sql.to_graph import parse
 from headrace.sql.to_sql import print_sql
 

@@ -12,9 +12,10 @@ from headrace.graph.schema import UNKNOWN, Schema, is_numeric
 from headrace.graph.structure import structure_problems
 from headrace.operators.catalogue import Catalogue
 from headrace.sql.connectors import setting_name
-from headrace.sql.script import Script, Span
+from headrace.sql.language.script import Script, Span
+from headrace.sql.language.statement_tree import ColumnDefinition
+from headrace.sql.language.tree import Name, Option
 from headrace.sql.steps import Piece
-from headrace.sql.tree import ColumnDefinition, Name, Option
 
 _NO_END = "add INSERT INTO … SELECT or CREATE STREAM … AS SELECT"
 _SETTING = re.compile(r"setting '(?P<name>\w+)")

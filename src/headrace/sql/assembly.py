@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from headrace.graph.document import Document, Edge, Json, Node
 from headrace.sql.analysis import Analysis, Origin
-from headrace.sql.script import Script
+from headrace.sql.language.script import Script
 
 
 @dataclass(frozen=True, slots=True)

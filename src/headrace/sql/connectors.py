@@ -8,8 +8,9 @@ from headrace.errors import InvalidInput, did_you_mean
 from headrace.graph.document import Json
 from headrace.operators.catalogue import AnyOperator, Catalogue
 from headrace.operators.config import setting_names
-from headrace.sql.script import Script
-from headrace.sql.tree import CreateStream, Option
+from headrace.sql.language.script import Script
+from headrace.sql.language.statement_tree import Create
+from headrace.sql.language.tree import Option
 
 DEFAULT_CONNECTOR = "topic"
 
@@ -42,7 +43,7 @@ def connector_of(operator: str) -> str:
 class Connector:
     """The two ends that a declaration may have: a source where it is read, a sink where it is written."""
 
-    def __init__(self, script: Script, statement: CreateStream, catalogue: Catalogue) -> None:
+    def __init__(self, script: Script, statement: Create, catalogue: Catalogue) -> None:
         self._script = script
         self._statement = statement
         self._option = next((o for o in statement.options if o.name.text == "connector"), None)

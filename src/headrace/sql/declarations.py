@@ -9,16 +9,17 @@ from headrace.operators.catalogue import AnyOperator, Catalogue
 from headrace.operators.config import setting_names
 from headrace.sql.analysis import Origin
 from headrace.sql.connectors import Connector
-from headrace.sql.script import Script
+from headrace.sql.expressions import check_expression
+from headrace.sql.language.script import Script
+from headrace.sql.language.statement_tree import ColumnDefinition, Create
+from headrace.sql.language.values import print_name
 from headrace.sql.steps import Piece
-from headrace.sql.tree import ColumnDefinition, CreateStream
-from headrace.sql.values import print_name
 
 
 class Declaration:
     """`CREATE STREAM name (…) WITH (…)`. Raises InvalidSyntax for an unknown connector."""
 
-    def __init__(self, script: Script, statement: CreateStream, catalogue: Catalogue) -> None:
+    def __init__(self, script: Script, statement: Create, catalogue: Catalogue) -> None:
         self.statement = statement
         self._script = script
         self._connector = Connector(script, statement, catalogue)
@@ -95,6 +96,8 @@ class Declaration:
         if column.type is not None:
             hint = f"write {column.name.text} AS expression"
             raise self._error(f"the columns of a {self._connector.name} stream are computed", column, hint)
+        if column.expression is not None:
+            check_expression(self._script, column.expression)
         return _item(column)
 
     def _event_time(self, config: dict[str, Json]) -> dict[str, Json]:
@@ -103,6 +106,8 @@ class Declaration:
             return {}
         if "event_time" in config or "watermark" in config:
             raise self._script.error("the watermark stands here and in the options", watermark.span)
+        if watermark.idle_after is not None:
+            raise self._script.error("IDLE AFTER cannot run yet", watermark.span)
         delay: dict[str, Json] = {} if watermark.delay is None else {"watermark": watermark.delay}
         return {"event_time": watermark.column.text, **delay}
 

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from headrace.errors import did_you_mean
-from headrace.sql.cursor import Cursor
-from headrace.sql.dialect import functions_in, refused_in
 from headrace.sql.functions import SPARK_FUNCTIONS, is_function
-from headrace.sql.tree import Expression
+from headrace.sql.language.dialect import functions_in, refused_in
+from headrace.sql.language.script import Script
+from headrace.sql.language.tree import Expression
 
 
-def read_checked(cursor: Cursor) -> Expression:
+def check_expression(script: Script, expression: Expression) -> None:
     """Raises InvalidSyntax for what cannot run, at its place."""
-    expression = cursor.expression()
-    refused = refused_in(expression.tree)
+    refused = "a subquery" if expression.queries else refused_in(expression.tree)
     if refused:
-        raise cursor.script.error(f"{refused} cannot stand in a pipeline's expression", expression.span)
+        raise script.error(f"{refused} cannot stand in a pipeline's expression", expression.span)
     for name, span in functions_in(expression.tree):
         if not is_function(name):
             hint = did_you_mean(name.lower(), SPARK_FUNCTIONS)
-            raise cursor.script.error(f"unknown function {name!r}", span, hint=hint)
-    return expression
+            raise script.error(f"unknown function {name!r}", span, hint=hint)

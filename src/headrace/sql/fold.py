@@ -8,11 +8,12 @@ from dataclasses import dataclass
 from headrace.errors import HeadraceError, InvalidSyntax
 from headrace.graph.document import Document, Edge, Json, Node
 from headrace.operators.expressions import parse_expression
-from headrace.sql.layout import listed, reference
-from headrace.sql.script import read_script, span_of
+from headrace.sql.language.layout import listed
+from headrace.sql.language.print_expressions import printed_duration
+from headrace.sql.language.script import read_script, span_of
+from headrace.sql.language.values import print_label, print_name
+from headrace.sql.language.windows import WINDOW_BOUNDS
 from headrace.sql.steps import Role, replace_spans
-from headrace.sql.values import print_name
-from headrace.sql.windows import WINDOW_BOUNDS, print_window
 
 _OPERATORS: dict[Role, str] = {
     "filter": "filter",
@@ -92,11 +93,17 @@ def select_lines(chain: Chain) -> list[str]:
     return lines
 
 
+def reference(edge: Edge) -> str:
+    """The source of an edge as it stands behind FROM."""
+    name = print_name(edge.source)
+    return name if edge.source_port == "out" else f"{name}.{print_label(edge.source_port)}"
+
+
 def _window_lines(window: Node) -> list[str]:
     keys = [print_name(key) for key in _strings(window, "keys")]
     lines = [f"GROUP BY {', '.join(keys)}"] if keys else []
-    time = window.config.get("time")
-    return [*lines, print_window(str(window.config.get("size", "")), None if time is None else str(time))]
+    time = [print_name(str(window.config["time"]))] if window.config.get("time") is not None else []
+    return [*lines, f"WINDOW TUMBLING({', '.join([*time, printed_duration(str(window.config.get('size', '')))])})"]
 
 
 def _all_columns(window: Node | None, aggregates: dict[str, str]) -> list[str]:

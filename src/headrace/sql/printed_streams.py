@@ -11,11 +11,11 @@ from headrace.operators.catalogue import Catalogue
 from headrace.operators.expressions import parse_expression
 from headrace.sql.connectors import DEFAULT_CONNECTOR, connector_of, option_name
 from headrace.sql.declarations import Declaration
-from headrace.sql.durations import print_interval
-from headrace.sql.layout import bracketed
-from headrace.sql.parser import read_statements
-from headrace.sql.tree import CreateStream
-from headrace.sql.values import print_name, print_string, print_value
+from headrace.sql.language.durations import print_interval
+from headrace.sql.language.layout import bracketed
+from headrace.sql.language.parser import read_statements
+from headrace.sql.language.statement_tree import Create
+from headrace.sql.language.values import print_name, print_string, print_value
 
 
 def source_lines(node: Node, catalogue: Catalogue, sink: Node | None = None) -> list[str] | None:
@@ -106,7 +106,7 @@ def _declaration(name: str, operator: str, columns: list[str], settings: Config)
 def _declared(text: str, catalogue: Catalogue) -> Declaration | None:
     try:
         script, statements = read_statements(text)
-        if len(statements) == 1 and isinstance(statements[0], CreateStream):
+        if len(statements) == 1 and isinstance(statements[0], Create):
             return Declaration(script, statements[0], catalogue)
     except HeadraceError:
         pass

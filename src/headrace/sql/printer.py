@@ -14,12 +14,12 @@ from typing import TypeAlias
 from headrace.errors import HeadraceError
 from headrace.graph.document import Document, Edge, Node
 from headrace.operators.catalogue import Catalogue
-from headrace.sql.fold import chains_into_sink, chains_of_view, select_lines
-from headrace.sql.layout import bracketed, called, reference
+from headrace.sql.fold import chains_into_sink, chains_of_view, reference, select_lines
+from headrace.sql.language.layout import bracketed, called
+from headrace.sql.language.values import print_label, print_name, print_value
 from headrace.sql.printed_streams import option_items, sink_lines, source_lines
 from headrace.sql.reading_order import Printed
 from headrace.sql.to_graph import translate
-from headrace.sql.values import print_label, print_name, print_value
 
 # Names for statements that are read back with a printed one and belong to none.
 _PROBE, _ELSEWHERE = "__probe", "__elsewhere"

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 from headrace.graph.document import Json
-from headrace.sql.dialect import AggregateCall, aggregates_in, qualifiers_in
-from headrace.sql.script import Script, Span
-from headrace.sql.tree import Expression, Reference, Select
+from headrace.sql.language.dialect import AggregateCall, aggregates_in, qualifiers_in
+from headrace.sql.language.script import Script, Span
+from headrace.sql.language.tree import Expression, Reference, Select
 
 Role = Literal["filter", "window", "having", "select"]
 
@@ -81,7 +81,8 @@ class Writer:
         return self.text(expression, expression.text, expression.span, replacements)
 
     def call(self, call: AggregateCall) -> str:
-        return self.expression(Expression(self.script.slice(call.span), call.span, call.tree))
+        text = self.script.slice(call.span)
+        return self.expression(Expression(text, call.span, call.tree, (text,)))
 
     def text(self, expression: Expression, text: str, span: Span, replacements: Iterable[tuple[Span, str]] = ()) -> str:
         """The text, which starts where `span` starts, with parts replaced and without the stream's name."""

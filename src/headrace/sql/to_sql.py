@@ -6,7 +6,7 @@ from headrace.errors import InvalidGraph
 from headrace.graph.document import Document
 from headrace.graph.structure import cycles, structure_problems
 from headrace.operators.catalogue import Catalogue
-from headrace.sql.annotations import print_annotation
+from headrace.sql.language.annotations import print_annotation
 from headrace.sql.printer import Printer
 from headrace.sql.reading_order import in_reading_order
 

@@ -9,12 +9,12 @@ from __future__ import annotations
 import re
 
 from headrace.graph.document import Json
-from headrace.sql.dialect import AggregateCall, aggregates_in, columns_in, is_column, is_star, plain_column
-from headrace.sql.script import Script
+from headrace.sql.language.dialect import AggregateCall, aggregates_in, columns_in, is_column, is_star, plain_column
+from headrace.sql.language.script import Script
+from headrace.sql.language.tree import Expression, Item, Select, Window
+from headrace.sql.language.values import print_name
+from headrace.sql.language.windows import WINDOW_BOUNDS
 from headrace.sql.steps import Piece, Step, Writer, filter_steps
-from headrace.sql.tree import Expression, Item, Select, Window
-from headrace.sql.values import print_name
-from headrace.sql.windows import WINDOW_BOUNDS
 
 MADE_NAME_CHARACTERS_MAX = 40
 
@@ -24,6 +24,8 @@ _OTHER_BOUNDS = {"window_start": "_window_start", "window_end": "_window_end"}
 
 def window_steps(script: Script, select: Select, window: Window) -> list[Step]:
     """The chain of a SELECT with a window. Raises InvalidSyntax for columns that are neither key nor aggregate."""
+    if window.kind != "tumbling":
+        raise script.error(f"{window.kind} windows cannot run yet", window.span, valid=("tumbling",))
     writer = Writer(script, select)
     steps = filter_steps(writer, select)
     output = _Output(writer, select)
@@ -63,7 +65,7 @@ class _Output:
         return bool(self._aggregates)
 
     def step(self, window: Window, select: Select) -> Step:
-        config: dict[str, Json] = {"size": window.size}
+        config: dict[str, Json] = {"size": str(window.get("size"))}
         if window.time is not None:
             config["time"] = window.time.text
         if self._keys:

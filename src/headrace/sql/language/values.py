@@ -10,8 +10,8 @@ from sqlglot.tokenizer_core import TokenType
 from headrace.errors import InvalidSyntax
 from headrace.graph.document import Json, canonical_json
 from headrace.operators.expressions import parse_expression
-from headrace.sql.cursor import RESERVED, Cursor
-from headrace.sql.dialect import is_column
+from headrace.sql.language.cursor import RESERVED, Cursor
+from headrace.sql.language.dialect import is_column
 
 _BARE_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _PLAIN_FLOAT = re.compile(r"-?\d+\.\d+")
@@ -32,7 +32,7 @@ def read_value(cursor: Cursor) -> tuple[Json, bool]:
         return _json(cursor), True
     if cursor.accept("ARRAY", "["):
         return _array(cursor), False
-    return _number(cursor), False
+    return read_number(cursor), False
 
 
 def print_value(value: Json) -> str:
@@ -99,7 +99,8 @@ def _array(cursor: Cursor) -> list[Json]:
     return items
 
 
-def _number(cursor: Cursor) -> int | float:
+def read_number(cursor: Cursor) -> int | float:
+    """A number with its sign. Raises InvalidSyntax if something else stands here."""
     start = cursor.index
     cursor.accept("-")
     token = cursor.peek()

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from headrace.graph.document import Edge
-from headrace.sql.values import print_label, print_name
-
 LINE_CHARACTERS_MAX = 100
 _INDENT = "  "
 
@@ -16,7 +13,7 @@ def listed(before: str, items: Sequence[str]) -> list[str]:
     line = f"{before} {', '.join(items)}"
     if len(line) <= LINE_CHARACTERS_MAX and "\n" not in line:
         return [line]
-    return [before, *_indented(items)]
+    return [before, *_items_per_line(items)]
 
 
 def bracketed(before: str, items: Sequence[str], *, one_line: bool) -> list[str]:
@@ -24,7 +21,7 @@ def bracketed(before: str, items: Sequence[str], *, one_line: bool) -> list[str]
     line = f"{before} ({', '.join(items)})"
     if one_line and len(line) <= LINE_CHARACTERS_MAX and "\n" not in line:
         return [line]
-    return [f"{before} (", *_indented(items), ")"]
+    return [f"{before} (", *_items_per_line(items), ")"]
 
 
 def called(before: str, arguments: Sequence[str]) -> list[str]:
@@ -32,14 +29,12 @@ def called(before: str, arguments: Sequence[str]) -> list[str]:
     line = f"{before}({', '.join(arguments)})"
     if len(line) <= LINE_CHARACTERS_MAX and "\n" not in line:
         return [line]
-    return [f"{before}(", *_indented(arguments), ")"]
+    return [f"{before}(", *_items_per_line(arguments), ")"]
 
 
-def reference(edge: Edge) -> str:
-    """The source of an edge as it stands behind FROM."""
-    name = print_name(edge.source)
-    return name if edge.source_port == "out" else f"{name}.{print_label(edge.source_port)}"
+def indented(lines: Sequence[str]) -> list[str]:
+    return [f"{_INDENT}{line}" for line in lines]
 
 
-def _indented(items: Sequence[str]) -> list[str]:
+def _items_per_line(items: Sequence[str]) -> list[str]:
     return [f"{_INDENT}{item}{',' if index < len(items) - 1 else ''}" for index, item in enumerate(items)]

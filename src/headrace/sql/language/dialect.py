@@ -16,7 +16,7 @@ from sqlglot.parsers.spark import SparkParser
 from sqlglot.tokenizer_core import Token, TokenType
 
 from headrace.operators.expressions import aggregates
-from headrace.sql.script import Script, Span, span_of
+from headrace.sql.language.script import Script, Span, span_of
 
 _SPAN = "headrace_span"
 _NAME = "headrace_name"
@@ -49,16 +49,26 @@ class _ExpressionParser(SparkParser):
         return call
 
 
-def read_expression(script: Script, start: int, stop: int) -> tuple[exp.Expr, int]:
-    """The expression at token `start`, which may reach up to token `stop`, and the index of the token after it.
+@dataclass(frozen=True, slots=True)
+class Tokens:
+    """Tokens to read an expression from, and the index in the script that each one stands for."""
 
-    Raises InvalidSyntax where no expression stands, or where it breaks off.
+    tokens: list[Token]
+    indexes: list[int]
+
+
+def read_tree(script: Script, given: Tokens, stop: int) -> tuple[exp.Expr, int]:
+    """The expression that the tokens begin with, and the index in the script of the token after it.
+
+    Raises InvalidSyntax where no expression stands, or where it breaks off before token `stop`.
     """
     parser = _ExpressionParser(dialect=Spark())
+    indexes = [*given.indexes, stop]
+    start = indexes[0]
     try:
-        tree, count = parser.read(script.text, list(script.tokens[start:stop]))
+        tree, count = parser.read(script.text, given.tokens)
     except ParseError as error:
-        spot = start + parser.failed_at()
+        spot = indexes[min(parser.failed_at(), len(given.tokens))]
         found = script.describe(spot, stop) if spot < stop else None
         message = f"the expression cannot be read on from {found}" if found else "the expression breaks off here"
         raise script.error(message, script.spot(spot, stop)) from error
@@ -66,7 +76,7 @@ def read_expression(script: Script, start: int, stop: int) -> tuple[exp.Expr, in
         raise script.error("the expression is nested too deeply", script.spot(start, stop)) from error
     if tree is None or count == 0:
         raise script.error(f"expected an expression but found {script.describe(start, stop)}", script.spot(start, stop))
-    return tree, start + count
+    return tree, indexes[count]
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,8 +133,6 @@ def qualifiers_in(tree: exp.Expr, names: frozenset[str]) -> tuple[Span, ...]:
 def refused_in(tree: exp.Expr) -> str | None:
     """What the expression holds that a pipeline cannot run, in words; None if nothing."""
     for node in tree.walk():
-        if isinstance(node, exp.Query) or node.args.get("query"):
-            return "a subquery"
         if isinstance(node, exp.Window):
             return "an OVER window"
         if isinstance(node, (exp.Parameter, exp.Placeholder)):

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from typing import ClassVar
 
 from sqlglot.dialects.spark import Spark
 from sqlglot.errors import SqlglotError
-from sqlglot.tokenizer_core import Token
+from sqlglot.tokenizer_core import Token, TokenType
 
 from headrace.errors import InvalidSyntax, Place
 from headrace.graph.places import place_at
@@ -15,6 +16,16 @@ from headrace.graph.places import place_at
 SCRIPT_CHARACTERS_MAX = 1_000_000
 
 _MISSING = re.compile(r"Missing (?P<delimiter>\S+) from \d+:(?P<start>\d+)")
+
+
+class _Tokenizer(Spark.Tokenizer):
+    """Spark's, but EXPLAIN and SHOW are words like others and do not swallow what follows."""
+
+    COMMANDS: ClassVar[set[TokenType]] = set()
+
+
+class _Dialect(Spark):
+    Tokenizer = _Tokenizer
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +71,7 @@ def read_script(text: str) -> Script:
     if len(text) > SCRIPT_CHARACTERS_MAX:
         raise InvalidSyntax(f"the SQL has {len(text)} characters; at most {SCRIPT_CHARACTERS_MAX} are read")
     try:
-        return Script(text, tuple(Spark().tokenize(text)))
+        return Script(text, tuple(_Dialect().tokenize(text)))
     except SqlglotError as error:
         raise _unreadable(text, error) from error
 

@@ -3,33 +3,61 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
+from typing import TypeAlias, TypeVar
 
 from sqlglot.tokenizer_core import Token, TokenType
 
 from headrace.errors import InvalidSyntax
-from headrace.sql.dialect import read_expression
-from headrace.sql.script import Script, Span, span_of
-from headrace.sql.tree import Expression, Name
+from headrace.sql.language.script import Script, Span, span_of
+from headrace.sql.language.tree import Name, Query
 
 # Words that cannot stand as a bare name or alias, because they go on with the statement.
 RESERVED = frozenset({
-    "AS", "BY", "CROSS", "EMIT", "EXCEPT", "FROM", "FULL", "GROUP", "GROUP BY", "HAVING", "INNER", "INSERT",
+    "AS", "ASOF", "BY", "CROSS", "EMIT", "EXCEPT", "FROM", "FULL", "GROUP", "GROUP BY", "HAVING", "INNER", "INSERT",
     "INTERSECT", "INTO", "JOIN", "LATERAL", "LEFT", "LIMIT", "MATCH_RECOGNIZE", "NATURAL", "ON", "ORDER BY", "OUTPUT",
-    "PARTITION BY", "QUALIFY", "RIGHT", "SELECT", "TABLE", "UNION", "USING", "WHERE", "WINDOW", "WITH", "WITHIN",
+    "PARTITION BY", "PRIMARY KEY", "QUALIFY", "RIGHT", "SELECT", "TABLE", "UNION", "USING", "WHERE", "WINDOW", "WITH",
+    "WITHIN",
 })  # fmt: skip
 
 _LITERALS = frozenset({TokenType.STRING, TokenType.NUMBER, TokenType.RAW_STRING, TokenType.HEX_STRING})
+_INTEGER = re.compile(r"[0-9]{1,18}")
+_NESTING = {TokenType.L_PAREN: 1, TokenType.R_PAREN: -1}
 _NAME = re.compile(r"[^\W\d]\w*")
+
+
+T = TypeVar("T")
+QueryReader: TypeAlias = "Callable[[Cursor], Query]"
 
 
 class Cursor:
     """The tokens of one statement, without its semicolon. `index` is the next token to read."""
 
-    def __init__(self, script: Script, start: int, stop: int) -> None:
+    def __init__(self, script: Script, start: int, stop: int, read_query: QueryReader | None = None) -> None:
         self.script = script
         self.index = start
         self.stop = stop
         self.start = start
+        self._read_query = read_query
+
+    def part(self, start: int, stop: int) -> Cursor:
+        """A cursor over some of the same tokens."""
+        return Cursor(self.script, start, stop, self._read_query)
+
+    def query(self) -> Query:
+        """A query up to the end. Raises InvalidSyntax where none can stand: only statements hold queries."""
+        if self._read_query is None:
+            raise self.script.error("a subquery cannot stand here", self.here())
+        return self._read_query(self)
+
+    def closing(self) -> int:
+        """The index of the bracket that closes the one before the cursor. Raises InvalidSyntax if there is none."""
+        depth = 1
+        for index in range(self.index, self.stop):
+            depth += _NESTING.get(self.script.tokens[index].token_type, 0)
+            if depth == 0:
+                return index
+        raise self.script.error("this bracket is never closed", span_of(self.script.tokens[self.index - 1]))
 
     def peek(self, ahead: int = 0) -> Token | None:
         index = self.index + ahead
@@ -93,6 +121,24 @@ class Cursor:
         self.index += 1
         return Name(token.text, span_of(token))
 
+    def several(self, read: Callable[[Cursor], T]) -> tuple[T, ...]:
+        """One or more of a thing, between commas."""
+        found = [read(self)]
+        while self.accept(","):
+            found.append(read(self))
+        return tuple(found)
+
+    def names(self, what: str) -> tuple[Name, ...]:
+        return self.several(lambda cursor: cursor.name(what))
+
+    def integer(self, what: str) -> int:
+        """A whole number. Raises InvalidSyntax that says what it is for."""
+        token = self.peek()
+        if token is None or token.token_type is not TokenType.NUMBER or not _INTEGER.fullmatch(token.text):
+            raise self.failure(what)
+        self.index += 1
+        return int(token.text)
+
     def string(self) -> str | None:
         """A quoted text, '' standing for a quote inside; None if something else stands here."""
         token = self.peek()
@@ -105,12 +151,6 @@ class Cursor:
             token = after
             self.index += 1
         return "'".join(parts)
-
-    def expression(self) -> Expression:
-        start = self.index
-        tree, self.index = read_expression(self.script, start, self.stop)
-        span = self.since(start)
-        return Expression(self.script.slice(span), span, tree)
 
 
 def _words(token: Token | None) -> str | None:

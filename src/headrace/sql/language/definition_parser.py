@@ -1,14 +1,19 @@
-"""The columns and the options of CREATE STREAM."""
+"""The columns and the options of CREATE STREAM and CREATE TABLE."""
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from headrace.errors import InvalidInput
 from headrace.graph.schema import parse_type
-from headrace.sql.cursor import Cursor
-from headrace.sql.durations import read_duration
-from headrace.sql.expressions import read_checked
-from headrace.sql.tree import ColumnDefinition, Name, Option, Watermark
-from headrace.sql.values import read_value
+from headrace.sql.language.cursor import Cursor
+from headrace.sql.language.durations import read_inline_duration
+from headrace.sql.language.expression_parser import read_expression
+from headrace.sql.language.statement_tree import ColumnDefinition, Watermark
+from headrace.sql.language.tree import Name, Option
+from headrace.sql.language.values import read_value
+
+_TYPE_ENDS = (",", ")", "PRIMARY KEY")
 
 
 def read_columns(cursor: Cursor) -> tuple[tuple[ColumnDefinition, ...], Watermark | None]:
@@ -19,6 +24,8 @@ def read_columns(cursor: Cursor) -> tuple[tuple[ColumnDefinition, ...], Watermar
         if cursor.at("WATERMARK", "FOR"):
             _refuse_second(cursor, watermark)
             watermark = _watermark(cursor)
+        elif cursor.accept("PRIMARY KEY"):
+            columns = _with_keys(cursor, columns)
         else:
             columns.append(_column(cursor, columns))
         if cursor.accept(")"):
@@ -45,7 +52,7 @@ def _option(cursor: Cursor, known: list[Option]) -> Option:
         raise cursor.script.error(f"the option {name.text!r} is given twice", name.span)
     cursor.expect("=")
     value, exact = read_value(cursor)
-    return Option(name, value, cursor.since(start), exact)
+    return Option(name, value, exact, cursor.since(start))
 
 
 def _option_name(cursor: Cursor) -> Name:
@@ -70,17 +77,33 @@ def _column(cursor: Cursor, known: list[ColumnDefinition]) -> ColumnDefinition:
     if any(column.name.text.lower() == name.text.lower() for column in known):
         raise cursor.script.error(f"the column {name.text!r} is defined twice", name.span)
     if cursor.accept("AS"):
-        expression = read_checked(cursor)
-        return ColumnDefinition(name, None, expression, cursor.since(start))
-    type_ = None if cursor.at(",") or cursor.at(")") else _type(cursor)
-    return ColumnDefinition(name, type_, None, cursor.since(start))
+        expression = read_expression(cursor)
+        return ColumnDefinition(name, None, expression, False, cursor.since(start))
+    has_type = not any(cursor.at(end) for end in _TYPE_ENDS)
+    type_ = _type(cursor) if has_type else None
+    span = cursor.since(start)
+    return ColumnDefinition(name, type_, None, cursor.accept("PRIMARY KEY"), span)
+
+
+def _with_keys(cursor: Cursor, columns: list[ColumnDefinition]) -> list[ColumnDefinition]:
+    """`PRIMARY KEY (a, b)` as an entry of its own."""
+    cursor.expect("(")
+    keys = cursor.names("the name of a column")
+    cursor.expect(")")
+    known = {column.name.text.lower() for column in columns}
+    for key in keys:
+        if key.text.lower() not in known:
+            valid = tuple(column.name.text for column in columns)
+            raise cursor.script.error(f"unknown column {key.text!r}", key.span, valid=valid)
+    folded = {key.text.lower() for key in keys}
+    return [replace(column, is_key=column.is_key or column.name.text.lower() in folded) for column in columns]
 
 
 def _type(cursor: Cursor) -> str:
     start = cursor.index
     depth = 0
     while (token := cursor.peek()) is not None:
-        if depth == 0 and (cursor.at(",") or cursor.at(")")):
+        if depth == 0 and any(cursor.at(end) for end in _TYPE_ENDS):
             break
         # A token may close two types at once: >>.
         depth += token.text.count("<") + token.text.count("(") - token.text.count(">") - token.text.count(")")
@@ -95,7 +118,7 @@ def _type(cursor: Cursor) -> str:
 
 
 def _watermark(cursor: Cursor) -> Watermark:
-    """`WATERMARK FOR ts AS ts - INTERVAL '5' SECOND`; the delay may be left out."""
+    """`WATERMARK FOR ts AS ts - INTERVAL '5' SECOND IDLE AFTER '30' SECOND`; delay and idle time may be left out."""
     start = cursor.index
     cursor.expect("WATERMARK", "FOR")
     column = cursor.label("the name of a time column")
@@ -103,10 +126,9 @@ def _watermark(cursor: Cursor) -> Watermark:
     if cursor.label(column.text).text.lower() != column.text.lower():
         cursor.index -= 1
         raise cursor.failure(column.text)
-    delay = read_duration(cursor, ",", ")", "IDLE") if cursor.accept("-") else None
-    if cursor.at("IDLE"):
-        raise cursor.script.error("IDLE AFTER is not supported yet", cursor.here())
-    return Watermark(column, delay, cursor.since(start))
+    delay = read_inline_duration(cursor) if cursor.accept("-") else None
+    idle_after = read_inline_duration(cursor) if cursor.accept("IDLE", "AFTER") else None
+    return Watermark(column, delay, idle_after, cursor.since(start))
 
 
 def _refuse_second(cursor: Cursor, watermark: Watermark | None) -> None:

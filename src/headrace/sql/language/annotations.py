@@ -1,9 +1,11 @@
-"""Comments that say something about the whole script: `-- @name drones`, `-- @description …`."""
+"""Comments that say something about a script or a statement: `-- @name drones`, `-- @description …`."""
 
 from __future__ import annotations
 
 import json
 import re
+
+from headrace.sql.language.statement_tree import Annotation
 
 ANNOTATIONS = ("name", "description")
 
@@ -21,6 +23,12 @@ def read_annotations(sql: str) -> dict[str, str]:
         if match and match["key"] in ANNOTATIONS:
             found.setdefault(match["key"], _value(match["value"]))
     return found
+
+
+def annotations_in(between: str) -> tuple[Annotation, ...]:
+    """All that stand in the text between two statements, of any key: those above the second one."""
+    matches = (_LINE.fullmatch(line.strip()) for line in between.split("\n"))
+    return tuple(Annotation(match["key"], _value(match["value"])) for match in matches if match)
 
 
 def print_annotation(key: str, value: str) -> str:

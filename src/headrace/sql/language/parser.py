@@ -1,0 +1,254 @@
+"""Statements: tokens → typed tree. What is no statement of ours is refused by name, never passed through."""
+
+from __future__ import annotations
+
+from sqlglot.tokenizer_core import TokenType
+
+from headrace.errors import InvalidSyntax, did_you_mean
+from headrace.sql.language.annotations import annotations_in
+from headrace.sql.language.cursor import Cursor
+from headrace.sql.language.definition_parser import read_columns, read_options
+from headrace.sql.language.durations import read_inline_duration
+from headrace.sql.language.expression_parser import read_expression
+from headrace.sql.language.operation_parser import OPERATIONS, read_operation
+from headrace.sql.language.query_parser import read_open_query, read_query
+from headrace.sql.language.relation_parser import read_reference
+from headrace.sql.language.script import Script, read_script, span_of
+from headrace.sql.language.statement_tree import (
+    Ask,
+    Create,
+    CreateAs,
+    CreateTrigger,
+    CreateView,
+    Delete,
+    Entry,
+    Events,
+    Insert,
+    Partition,
+    PartitionKey,
+    Statement,
+    Update,
+    Upsert,
+)
+from headrace.sql.language.tree import Expression, Name
+
+STATEMENTS = (
+    "CREATE STREAM", "CREATE STREAM … AS SELECT", "CREATE TABLE", "CREATE TABLE … AS SELECT",
+    "CREATE VIEW … AS SELECT", "CREATE TRIGGER", "INSERT INTO … SELECT", "UPSERT INTO … SELECT", "UPDATE", "DELETE",
+    "PARTITION WITH", "SHOW", "DESCRIBE", "EXPLAIN", "START PIPELINE",
+)  # fmt: skip
+_WORDS = ("CREATE", "INSERT", "SELECT", "WITH", "UPSERT", "UPDATE", "DELETE", "PARTITION", *OPERATIONS)
+_CREATED = ("STREAM", "TABLE", "VIEW", "TRIGGER")
+_REFUSED = frozenset({"ALTER", "CALL", "DROP", "FROM", "MERGE", "SET", "TRUNCATE", "USE"})
+
+
+def read_statements(text: str) -> tuple[Script, tuple[Statement, ...]]:
+    """The statements of a script in their order. Raises InvalidSyntax at the first that cannot be read."""
+    script, entries = read_entries(text)
+    return script, tuple(entry.statement for entry in entries)
+
+
+def read_entries(text: str) -> tuple[Script, tuple[Entry, ...]]:
+    """The same, each with the annotations above it."""
+    script = read_script(text)
+    entries: list[Entry] = []
+    end = 0
+    for start, stop in _ranges(script, 0, len(script.tokens)):
+        before = text[end : script.tokens[start].start]
+        entries.append(Entry(_statement(_cursor(script, start, stop)), annotations_in(before)))
+        end = script.tokens[stop - 1].end + 1
+    return script, tuple(entries)
+
+
+def _cursor(script: Script, start: int, stop: int) -> Cursor:
+    return Cursor(script, start, stop, read_query)
+
+
+def _ranges(script: Script, first: int, last: int) -> list[tuple[int, int]]:
+    """Token ranges between semicolons, empty ones left out. Those between BEGIN and END belong to their PARTITION."""
+    found: list[tuple[int, int]] = []
+    start = first
+    while start < last:
+        stop = _end_of_statement(script, start, last)
+        if stop > start:
+            found.append((start, stop))
+        start = stop + 1
+    return found
+
+
+def _end_of_statement(script: Script, start: int, last: int) -> int:
+    is_block = Cursor(script, start, last).at("PARTITION", "WITH")
+    depth = 0
+    for index in range(start, last):
+        kind = script.tokens[index].token_type
+        if kind is TokenType.SEMICOLON and depth == 0:
+            return index
+        if is_block and kind in (TokenType.BEGIN, TokenType.CASE):
+            depth += 1
+        elif is_block and kind is TokenType.END:
+            depth -= 1
+    return last
+
+
+def _statement(cursor: Cursor) -> Statement:
+    if cursor.accept("CREATE"):
+        return _create(cursor)
+    if cursor.accept("INSERT"):
+        return _insert(cursor)
+    if cursor.accept("UPSERT"):
+        return _upsert(cursor)
+    if cursor.accept("UPDATE"):
+        return _update(cursor)
+    if cursor.accept("DELETE"):
+        return _delete(cursor)
+    if cursor.at("PARTITION", "WITH"):
+        return _partition(cursor)
+    if cursor.at("SELECT") or cursor.at("WITH"):
+        return Ask(cursor.query(), cursor.since(cursor.start))
+    if any(cursor.at(word) for word in OPERATIONS):
+        return read_operation(cursor, _statement)
+    raise _refusal(cursor)
+
+
+def _create(cursor: Cursor) -> Statement:
+    if cursor.accept("STREAM"):
+        return _create_stream(cursor, is_table=False)
+    if cursor.accept("TABLE"):
+        return _create_stream(cursor, is_table=True)
+    if cursor.accept("TRIGGER"):
+        return _create_trigger(cursor)
+    if cursor.accept("VIEW"):
+        name = cursor.name("the name of a view")
+        cursor.expect("AS")
+        return CreateView(name, cursor.query(), cursor.since(cursor.start))
+    if cursor.done():
+        raise cursor.failure(*_CREATED)
+    what = cursor.found().strip("'").upper()
+    hint = did_you_mean(what, _CREATED)
+    raise cursor.script.error(f"CREATE {what} is not supported", cursor.here(), valid=STATEMENTS, hint=hint)
+
+
+def _create_stream(cursor: Cursor, *, is_table: bool) -> Create | CreateAs:
+    name = cursor.name("the name of a table" if is_table else "the name of a stream")
+    before_columns = cursor.here()
+    columns, watermark = read_columns(cursor) if cursor.accept("(") else ((), None)
+    options = read_options(cursor) if cursor.accept("WITH") else ()
+    if not cursor.accept("AS"):
+        _expect_end(cursor, "AS" if not columns else "WITH")
+        return Create(is_table, name, columns, watermark, options, cursor.since(cursor.start))
+    if columns or watermark:
+        raise cursor.script.error("the columns come from the SELECT and cannot be listed as well", before_columns)
+    return CreateAs(is_table, name, options, cursor.query(), cursor.since(cursor.start))
+
+
+def _create_trigger(cursor: Cursor) -> CreateTrigger:
+    """`AT EVERY 5 SECONDS`, `AT START`, `AT CRON '*/5 * * * *'`."""
+    name = cursor.name("the name of a trigger")
+    cursor.expect("AT")
+    every = cron = None
+    if cursor.accept("EVERY"):
+        every = read_inline_duration(cursor)
+    elif cursor.accept("CRON"):
+        cron = cursor.string()
+        if cron is None:
+            raise cursor.failure("a schedule in quotes such as '*/5 * * * *'")
+    elif not cursor.accept("START"):
+        raise cursor.failure("EVERY", "CRON", "START")
+    _expect_end(cursor)
+    return CreateTrigger(name, every, cron, cursor.since(cursor.start))
+
+
+def _insert(cursor: Cursor) -> Insert:
+    events = _events(cursor)
+    if not cursor.accept("INTO"):
+        raise cursor.failure("INTO")
+    target = cursor.name("the name of a stream")
+    return Insert(target, events, cursor.query(), cursor.since(cursor.start))
+
+
+def _events(cursor: Cursor) -> Events | None:
+    words: tuple[Events, ...] = ("all", "current", "expired")
+    for word in words:
+        if cursor.accept(word.upper()):
+            cursor.expect("EVENTS")
+            return word
+    return None
+
+
+def _upsert(cursor: Cursor) -> Upsert:
+    cursor.expect("INTO")
+    target = cursor.name("the name of a table")
+    query = read_open_query(cursor, "ON")
+    condition = read_expression(cursor) if cursor.accept("ON") else None
+    _expect_end(cursor, "ON")
+    return Upsert(target, query, condition, cursor.since(cursor.start))
+
+
+def _update(cursor: Cursor) -> Update:
+    target = cursor.name("the name of a table")
+    cursor.expect("SET")
+    assignments = cursor.several(_assignment)
+    cursor.expect("FROM")
+    source = read_reference(cursor)
+    cursor.expect("WHERE")
+    condition = read_expression(cursor)
+    _expect_end(cursor)
+    return Update(target, assignments, source, condition, cursor.since(cursor.start))
+
+
+def _assignment(cursor: Cursor) -> tuple[Name, Expression]:
+    column = cursor.name("the name of a column")
+    cursor.expect("=")
+    return column, read_expression(cursor)
+
+
+def _delete(cursor: Cursor) -> Delete:
+    cursor.expect("FROM")
+    target = cursor.name("the name of a table")
+    cursor.expect("USING")
+    source = read_reference(cursor)
+    cursor.expect("WHERE")
+    condition = read_expression(cursor)
+    _expect_end(cursor)
+    return Delete(target, source, condition, cursor.since(cursor.start))
+
+
+def _partition(cursor: Cursor) -> Partition:
+    cursor.expect("PARTITION", "WITH", "(")
+    keys = cursor.several(_partition_key)
+    cursor.expect(")", "BEGIN")
+    first = cursor.index
+    if not cursor.part(cursor.stop - 1, cursor.stop).at("END"):
+        cursor.index = cursor.stop
+        raise cursor.failure("END")
+    statements = tuple(
+        _inside_partition(_cursor(cursor.script, start, stop))
+        for start, stop in _ranges(cursor.script, first, cursor.stop - 1)
+    )
+    cursor.index = cursor.stop
+    return Partition(keys, statements, cursor.since(cursor.start))
+
+
+def _inside_partition(cursor: Cursor) -> Statement:
+    if cursor.at("PARTITION", "WITH"):
+        raise cursor.script.error("a PARTITION cannot stand in another", cursor.here())
+    return _statement(cursor)
+
+
+def _partition_key(cursor: Cursor) -> PartitionKey:
+    expression = read_expression(cursor)
+    cursor.expect("OF")
+    return PartitionKey(expression, cursor.name("the name of a stream"))
+
+
+def _expect_end(cursor: Cursor, *others: str) -> None:
+    if not cursor.done():
+        raise cursor.failure(*others, ";")
+
+
+def _refusal(cursor: Cursor) -> InvalidSyntax:
+    word = cursor.script.slice(span_of(cursor.script.tokens[cursor.index])).upper().split()[0]
+    known = word in _REFUSED
+    message = f"{word} is not supported" if known else f"unknown statement {word}"
+    hint = did_you_mean(word, _WORDS)
+    return cursor.script.error(message, cursor.here(), valid=STATEMENTS, hint=None if known else hint)

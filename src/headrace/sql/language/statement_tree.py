@@ -1,0 +1,190 @@
+"""Statements as a typed tree, on top of the queries in them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
+
+from headrace.sql.language.script import Span
+from headrace.sql.language.tree import Expression, Name, Option, Query, Reference
+
+Events = Literal["all", "current", "expired"]
+ShowWhat = Literal["streams", "tables", "topics", "functions", "pipelines", "partitions", "schema"]
+ExplainWhat = Literal["graph", "plan", "change"]
+Action = Literal["start", "stop", "pause", "resume", "deploy", "rollback"]
+
+
+@dataclass(frozen=True, slots=True)
+class Watermark:
+    """`WATERMARK FOR column AS column [- delay] [IDLE AFTER idle]`."""
+
+    column: Name
+    delay: str | None
+    idle_after: str | None
+    span: Span = field(compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnDefinition:
+    """`name TYPE`, with `type` in its one spelling; or, of computed rows, `name AS expression` or only `name`."""
+
+    name: Name
+    type: str | None
+    expression: Expression | None
+    is_key: bool
+    span: Span = field(compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Create:
+    """A declared stream or table: a source where it is read, a sink where it is written."""
+
+    is_table: bool
+    name: Name
+    columns: tuple[ColumnDefinition, ...]
+    watermark: Watermark | None
+    options: tuple[Option, ...]
+    span: Span = field(compare=False)
+
+    @property
+    def keys(self) -> tuple[Name, ...]:
+        return tuple(column.name for column in self.columns if column.is_key)
+
+
+@dataclass(frozen=True, slots=True)
+class CreateAs:
+    """A topic, or a table, that holds the rows of a query, which later statements may read on."""
+
+    is_table: bool
+    name: Name
+    options: tuple[Option, ...]
+    query: Query
+    span: Span = field(compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class CreateView:
+    name: Name
+    query: Query
+    span: Span = field(compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class CreateTrigger:
+    """A stream of ticks: `every` so often, by `cron`, or, with neither, once at the start."""
+
+    name: Name
+    every: str | None
+    cron: str | None
+    span: Span = field(compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Insert:
+    """`INSERT [ALL | CURRENT | EXPIRED EVENTS] INTO target query`."""
+
+    target: Name
+    events: Events | None
+    query: Query
+    span: Span = field(compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Update:
+    target: Name
+    assignments: tuple[tuple[Name, Expression], ...]
+    source: Reference
+    condition: Expression
+    span: Span = field(compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Delete:
+    target: Name
+    source: Reference
+    condition: Expression
+    span: Span = field(compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Upsert:
+    target: Name
+    query: Query
+    condition: Expression | None
+    span: Span = field(compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class PartitionKey:
+    """`expression OF stream`."""
+
+    expression: Expression
+    stream: Name
+
+
+@dataclass(frozen=True, slots=True)
+class Partition:
+    """`PARTITION WITH (key OF stream) BEGIN … END`: everything inside is per key."""
+
+    keys: tuple[PartitionKey, ...]
+    statements: tuple[Statement, ...]
+    span: Span = field(compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """A query on its own: answered at once."""
+
+    query: Query
+    span: Span = field(compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Show:
+    what: ShowWhat
+    of: Name | None
+    span: Span = field(compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Describe:
+    name: Name
+    span: Span = field(compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Explain:
+    """Of a statement, or of a pipeline by its name."""
+
+    what: ExplainWhat
+    of: Statement | Name
+    span: Span = field(compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class PipelineAction:
+    """`START PIPELINE p`, `DEPLOY PIPELINE p VERSION 3`, `ROLLBACK PIPELINE p TO VERSION 2`."""
+
+    action: Action
+    name: Name
+    version: int | None
+    span: Span = field(compare=False)
+
+
+Definition: TypeAlias = Create | CreateAs | CreateView | CreateTrigger
+Operation: TypeAlias = Show | Describe | Explain | PipelineAction | Ask
+Statement: TypeAlias = Definition | Insert | Update | Delete | Upsert | Partition | Operation
+
+
+@dataclass(frozen=True, slots=True)
+class Annotation:
+    """`-- @key value` above a statement."""
+
+    key: str
+    value: str
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    statement: Statement
+    annotations: tuple[Annotation, ...] = ()

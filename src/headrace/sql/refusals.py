@@ -1,0 +1,110 @@
+"""What can be written and read but not run yet: refused by its name, at its place, with the reason."""
+
+from __future__ import annotations
+
+from headrace.errors import InvalidSyntax
+from headrace.sql.expressions import check_expression
+from headrace.sql.language.pattern_tree import MatchRecognize, PatternSource
+from headrace.sql.language.script import Script, Span
+from headrace.sql.language.statement_tree import (
+    Ask,
+    Create,
+    CreateAs,
+    CreateTrigger,
+    Delete,
+    Describe,
+    Explain,
+    Insert,
+    Partition,
+    PipelineAction,
+    Show,
+    Statement,
+    Update,
+    Upsert,
+)
+from headrace.sql.language.tree import Derived, Join, Query, Reference, Relation, Select, Windowed
+
+_NO_TABLES = "tables cannot be written by a pipeline yet"
+_VIEW = "write a CREATE VIEW for it and read the view"
+
+
+def refuse_statement(script: Script, statement: Statement) -> InvalidSyntax:
+    """What to raise for a statement that makes no part of a pipeline."""
+    start = _first_word(script, statement.span)
+    match statement:
+        case Ask():
+            hint = "write INSERT INTO name SELECT …, CREATE STREAM name AS SELECT … or CREATE VIEW name AS SELECT …"
+            return script.error("this SELECT has no target", start, hint=hint)
+        case Show() | Describe() | Explain() | PipelineAction():
+            hint = "run it on its own, in the shell of `headrace sql` or as its only statement"
+            word = script.slice(start).upper()
+            return script.error(f"{word} is no part of a pipeline", start, hint=hint)
+        case CreateTrigger():
+            return script.error("triggers cannot run yet: no source makes ticks", statement.name.span)
+        case Partition():
+            hint = "write the key into GROUP BY or PARTITION BY of each query"
+            return script.error("PARTITION WITH cannot run yet", start, hint=hint)
+        case Update() | Delete() | Upsert():
+            return script.error(f"{script.slice(start).upper()}: {_NO_TABLES}", start)
+        case Create() | CreateAs():
+            return script.error(f"CREATE TABLE: {_NO_TABLES}", statement.name.span, hint="use CREATE STREAM")
+        case _:
+            raise AssertionError(f"this statement can run: {statement!r}")
+
+
+def refuse_events(script: Script, insert: Insert) -> None:
+    if insert.events not in (None, "current"):
+        message = f"INSERT {insert.events.upper()} EVENTS cannot run yet: windows put out current rows only"
+        raise script.error(message, insert.target.span)
+
+
+def refuse_query(script: Script, query: Query) -> None:
+    """Raises InvalidSyntax for what goes around the SELECTs of a query and cannot run."""
+    if query.tables:
+        hint = "write a CREATE VIEW for each part"
+        raise script.error("WITH cannot run yet", query.tables[0].name.span, hint=hint)
+    if query.unions:
+        hint = "write one INSERT INTO for each SELECT"
+        raise script.error("UNION cannot run yet", _first_word(script, query.unions[0].select.span), hint=hint)
+    if query.order:
+        raise script.error("a stream has no end, so ORDER BY cannot sort it", query.order[0].expression.span)
+    if query.limit is not None:
+        raise script.error("a stream has no end; a preview takes rows = n", _first_word(script, query.span))
+
+
+def refuse_select(script: Script, select: Select) -> None:
+    """Raises InvalidSyntax for clauses and expressions of a SELECT that cannot run."""
+    if select.is_distinct:
+        raise script.error("SELECT DISTINCT would need state without an end", _first_word(script, select.span))
+    if select.qualify is not None:
+        raise script.error("QUALIFY cannot run yet", select.qualify.span)
+    if select.output is not None:
+        raise script.error("OUTPUT rates cannot run yet", select.output.span)
+    if select.emit is not None and select.emit.timeout is not None:
+        raise script.error("EMIT … TIMEOUT cannot run yet", select.emit.span)
+    for item in select.items:
+        check_expression(script, item.expression)
+    for expression in (select.condition, *select.keys, select.having):
+        if expression is not None:
+            check_expression(script, expression)
+
+
+def refuse_source(script: Script, source: Relation) -> InvalidSyntax:
+    """What to raise for a relation that cannot be read yet."""
+    match source:
+        case PatternSource() | MatchRecognize():
+            return script.error("patterns cannot run yet", source.span)
+        case Derived():
+            return script.error("a query in FROM cannot run yet", source.span, hint=_VIEW)
+        case Join():
+            return script.error("joins cannot run yet", source.span)
+        case Windowed():
+            return script.error("a window stands behind GROUP BY", source.window.span)
+        case Reference() if source.as_of is not None:
+            return script.error("FOR SYSTEM_TIME AS OF cannot run yet: no table can be read", source.name.span)
+        case _:
+            raise AssertionError(f"this source can run: {source!r}")
+
+
+def _first_word(script: Script, span: Span) -> Span:
+    return Span(span.start, span.start + len(script.slice(span).split(maxsplit=1)[0]))
