@@ -45,6 +45,14 @@ class Records:
     def __len__(self) -> int:
         return len(self.offsets)
 
+    def filter(self, chosen: NDArray[np.bool_]) -> Records:
+        """The chosen ones, in order."""
+        mask = pa.array(chosen)
+        headers = None if self.headers is None else [self.headers[index] for index in np.flatnonzero(chosen)]
+        return Records(
+            self.offsets[chosen], self.timestamps_ms[chosen], self.keys.filter(mask), self.values.filter(mask), headers
+        )
+
 
 class Payload(NamedTuple):
     """Where one batch's records, uncompressed, are in a buffer that many batches share."""

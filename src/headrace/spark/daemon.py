@@ -10,6 +10,8 @@ import importlib
 
 from pyspark import daemon
 
+from headrace.formats.json_glance import SCANNER, is_compiled
+
 # What a worker of our source and our sink would import after the fork, every time one is started.
 PRELOADED = (
     "headrace.log.walk",
@@ -22,7 +24,7 @@ PRELOADED = (
 )
 
 if __name__ == "__main__":
-    for module in PRELOADED:
+    for module in (*PRELOADED, *([SCANNER] if is_compiled() else [])):
         importlib.import_module(module)
     # Workers collect garbage after every task: what was imported here is never garbage, so it need not be walked.
     gc.freeze()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import threading
 import time
 import uuid
@@ -13,6 +15,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from headrace.errors import Conflict, InvalidInput, NotFound, did_you_mean
+from headrace.formats.json_glance import SCANNER, is_compiled
 from headrace.graph.document import Config, Document
 from headrace.graph.names import require_name
 from headrace.graph.validation import Validated, validate
@@ -75,11 +78,15 @@ class Engine:
         self._spark: SparkSession | None = None
         self._owns_spark = True
         self._listener: Any = None
+        self._compiling: subprocess.Popen[bytes] | None = None
 
     def open(self) -> None:
         """Spark is up afterwards: the session that this process has, or a new one. Raises ExternalFailure."""
         from pyspark import SparkContext  # noqa: PLC0415  (pyspark costs half a second: only where it is used)
 
+        if not is_compiled():
+            # Beside the start of Spark; workers that start before it is done do without.
+            self._compiling = subprocess.Popen([sys.executable, "-m", SCANNER], stdin=subprocess.DEVNULL)
         self._owns_spark = SparkContext._active_spark_context is None
         own = SparkSettings(self.settings.data_directory / "spark", extra=self.settings.spark_conf)
         if self.settings.master is not None:
@@ -107,6 +114,9 @@ class Engine:
                 if self._owns_spark:
                     self._spark.stop()
                 self._spark = None
+            if self._compiling is not None:
+                self._compiling.terminate()
+                self._compiling.wait()
 
     def __enter__(self) -> Engine:
         self.open()

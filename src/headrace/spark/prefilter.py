@@ -10,8 +10,10 @@ from collections.abc import Callable
 from functools import reduce
 from typing import Any, Final, TypeAlias
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from numpy.typing import NDArray
 
 Prefilter: TypeAlias = list[Any]
 
@@ -32,6 +34,16 @@ _JOINTS: Final[dict[str, tuple[Callable[..., pa.Array[Any]], bool]]] = {
 def admitted(rows: pa.RecordBatch, wanted: Prefilter) -> pa.RecordBatch:
     """The rows for which the condition may hold, in order."""
     return rows.filter(_mask(rows, wanted))
+
+
+def columns_of(wanted: Prefilter) -> set[str]:
+    kind, *parts = wanted
+    return set().union(*(columns_of(part) for part in parts)) if kind in _JOINTS else {parts[0]}
+
+
+def may_hold(rows: pa.RecordBatch, wanted: Prefilter) -> NDArray[np.bool_]:
+    """Whether the condition may hold, for each row."""
+    return _mask(rows, wanted).fill_null(False).to_numpy(zero_copy_only=False)
 
 
 def _mask(rows: pa.RecordBatch, wanted: Prefilter) -> pa.Array[Any]:

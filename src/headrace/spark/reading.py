@@ -14,10 +14,14 @@ from pyspark.sql.types import StructType
 
 from headrace.errors import InvalidInput
 from headrace.formats import Bad, Decoded, Decoder, decoder
+from headrace.formats.json_glance import can_glance, glance
 from headrace.log import Records
-from headrace.spark.prefilter import admitted
+from headrace.spark.prefilter import admitted, columns_of, may_hold
 from headrace.spark.specs import ASIDE_COLUMNS, BAD_COLUMN, SKIPPED_COLUMN, SYSTEM_COLUMNS, SourceSpec
 from headrace.spark.topics import open_topic
+
+# A glance costs about half of parsing: with more records left than this, it is not worth it.
+GLANCE_KEEPS_MAX = 0.6
 
 
 def read_range(spec: SourceSpec, schema: StructType, partition: int, start: int, end: int) -> Iterator[pa.RecordBatch]:
@@ -27,8 +31,11 @@ def read_range(spec: SourceSpec, schema: StructType, partition: int, start: int,
     columns = to_arrow_schema(schema, timezone="UTC")
     hidden = {*SYSTEM_COLUMNS, *ASIDE_COLUMNS}
     decode: Decoder = decoder(spec.format, pa.schema([field for field in columns if field.name not in hidden]))
+    first_look = _FirstLook(spec, columns)
     skipped = 0
-    for records in open_topic(spec.location).read(partition, start, end):
+    for stored in open_topic(spec.location).read(partition, start, end):
+        records = first_look(stored)
+        skipped += len(stored) - len(records)
         decoded = decode(records.values)
         if decoded.bad and spec.fail_on_bad:
             raise _bad_record(spec, partition, records, decoded.bad[0])
@@ -43,6 +50,26 @@ def read_range(spec: SourceSpec, schema: StructType, partition: int, start: int,
             yield _aside(columns, BAD_COLUMN, letters)
     if skipped:
         yield _aside(columns, SKIPPED_COLUMN, [skipped - 1])
+
+
+class _FirstLook:
+    """Leaves out JSON records that the prefilter rules out by a glance at a few fields: they need no parsing."""
+
+    def __init__(self, spec: SourceSpec, columns: pa.Schema) -> None:
+        self._wanted = spec.prefilter or []
+        names = columns_of(self._wanted) if self._wanted else set()
+        self._fields = [field for field in columns if field.name in names and field.name not in SYSTEM_COLUMNS]
+        whole = len(names) == len(self._fields) > 0
+        self._pays = spec.format == "json" and whole and can_glance(self._fields)
+
+    def __call__(self, records: Records) -> Records:
+        """Looks as long as it leaves out enough to pay for itself."""
+        looked = glance(records.values, self._fields) if self._pays else None
+        if looked is None:
+            return records
+        kept = ~looked.sure | may_hold(looked.rows, self._wanted)
+        self._pays = bool(kept.mean() < GLANCE_KEEPS_MAX)
+        return records if kept.all() else records.filter(kept)
 
 
 def _good_rows(columns: pa.Schema, decoded: Decoded, records: Records, partition: int) -> pa.RecordBatch:
