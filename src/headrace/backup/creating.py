@@ -29,7 +29,7 @@ RELISTED_MAX: Final = 100
 """How often compaction may join segments while they are listed."""
 
 # What belongs to the processes that run, or is made anew by them.
-LEFT_OUT: Final = frozenset({LOG_DIRECTORY, "logs", "spark", "lock", "run.json"})
+LEFT_OUT: Final = frozenset({LOG_DIRECTORY, "logs", "spark", "lock", "run.json", "token"})
 _DATABASE_SUFFIX: Final = ".sqlite"
 
 

@@ -32,6 +32,9 @@ def command(
         Path | None,
         typer.Option("--broker-config", help="A TOML file with settings of the broker: listeners, TLS, SASL, limits."),
     ] = None,
+    new_token: Annotated[
+        bool, typer.Option("--new-token", help="Make a new token: browsers must be let in anew by the printed address.")
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Start the broker and the server, and keep both running. Ctrl-C stops them."""
@@ -44,7 +47,10 @@ def command(
         if not as_json:
             out.print(sentence, style="dim", markup=False)
 
-    stack = Stack(StackSettings(data_dir, port, http_port, address, spark, broker_config=broker_config), log=say)
+    settings = StackSettings(
+        data_dir, port, http_port, address, spark, broker_config=broker_config, new_token=new_token
+    )
+    stack = Stack(settings, log=say)
 
     def stop(number: int, frame: FrameType | None) -> None:
         say("stopping")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import secrets
 import threading
 import time
 from collections.abc import Callable
@@ -14,14 +13,21 @@ from pathlib import Path
 from typing import Final
 
 from headrace.errors import ExternalFailure
-from headrace.process import Command, DataDirectory, RunInfo, Supervisor, SupervisorLimits, require_free_port
+from headrace.process import (
+    Command,
+    DataDirectory,
+    RunInfo,
+    Supervisor,
+    SupervisorLimits,
+    keep_token,
+    require_free_port,
+)
 from headrace.process.ports import LOOPBACK
 from headrace.process.supervisor import Answers, Part
 from headrace.server.settings import TOKEN_VARIABLE
 
 BROKER_PORT: Final = 9092
 HTTP_PORT: Final = 8484
-TOKEN_BYTES: Final = 24
 
 BROKER: Final = "broker"
 SERVER: Final = "server"
@@ -29,7 +35,10 @@ SERVER: Final = "server"
 
 @dataclass(frozen=True, slots=True)
 class StackSettings:
-    """`broker` is the address of a Kafka cluster to use instead of a broker of our own; port 0 picks a free one."""
+    """`broker` is the address of a Kafka cluster to use instead of a broker of our own; port 0 picks a free one.
+
+    With `new_token`, browsers that were let in before must be let in anew.
+    """
 
     data_directory: Path
     broker_port: int = BROKER_PORT
@@ -38,6 +47,7 @@ class StackSettings:
     spark: str | None = None
     # Settings of our own broker. Our own processes reach it by a port of their own, without authentication.
     broker_config: Path | None = None
+    new_token: bool = False
     limits: SupervisorLimits = field(default_factory=SupervisorLimits)
 
 
@@ -47,19 +57,20 @@ class Stack:
     def __init__(self, settings: StackSettings, *, log: Callable[[str], None] = lambda sentence: None) -> None:
         self.settings = settings
         self._log = log
-        self._token = secrets.token_urlsafe(TOKEN_BYTES)
+        self._token = ""
         self._stop = threading.Event()
 
     def run(self, on_ready: Callable[[RunInfo], None]) -> None:
         """Returns after `stop`, with nothing left running. `on_ready` is called once, when all can be used.
 
         Raises Conflict (port or data directory in use), InvalidInput (newer format), ChildRefused when a part says
-        that it cannot start, ExternalFailure when one dies too often.
+        that it cannot start, ExternalFailure when one dies too often, DiskFailure.
         """
         with DataDirectory.open(self.settings.data_directory) as data:
             if self.settings.broker is None:
                 require_free_port(self.settings.broker_port, "broker", "--port")
             require_free_port(self.settings.http_port, "server", "--http-port")
+            self._token = keep_token(data.path, renew=self.settings.new_token)
             supervisor = Supervisor(self._parts(data), log=self._logger(data.path), limits=self.settings.limits)
             try:
                 self._keep(supervisor, data.path, on_ready)
