@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from headrace.errors import InvalidGraph, InvalidInput, NotFound
-from headrace.graph import Config, parse_text
-from headrace.operators import Catalogue
-from headrace.spark.sample import Made, Sampling
+from headrace.graph import Config
+from headrace.spark.sample import Made
 
 if TYPE_CHECKING:
     from tests.spark.conftest import Stack
@@ -65,11 +64,42 @@ def test_given_rows_are_shown_after_every_node_of_a_test_run(stack: Stack) -> No
         stack.engine.sampling(inputs={"filter_1": rows}).nodes(document, limit=10)
 
 
-def test_rows_after_a_serial_operator_are_refused_with_a_way_out() -> None:
-    window = 'length-window 2 aggregates=["count(*) AS n"] as window'
-    document = parse_text(f"generator 5 as made ! {window} ! preview", Catalogue(), name="p")
-    sampling = Sampling(Catalogue(), lambda validated, ranges: pytest.fail("nothing is compiled"))
-    with pytest.raises(InvalidInput, match="not sampled") as refused:
-        sampling.edge(document, "window", "out", limit=1)
-    assert refused.value.node == "window"
-    assert refused.value.hint is not None
+def test_rows_after_serial_operators_come_from_a_trial_of_the_chain(stack: Stack) -> None:
+    topic = stack.topic("sampled-serial", [{"k": n % 2, "v": n} for n in range(40)], partitions=2)
+    window = 'length-window 3 keys=k aggregates=["sum(v) AS total"] as window'
+    text = f'topic {topic} schema="k INT, v INT" ! {window} ! filter "total > 100" as high ! to-topic {topic}-out'
+    document = stack.pipeline(text)
+    sampling = stack.engine.sampling()
+    found = sampling.edge(document, "window", "out", limit=100)
+    assert found.begins_empty
+    assert {row["v"]: row["total"] for row in found.rows} == {
+        n: sum(m for m in (n, n - 2, n - 4) if m >= 0) for n in range(40)
+    }
+    high = sampling.edge(document, "high", "out", limit=100, condition="k = 1")
+    assert sorted(row["v"] for row in high.rows) == [37, 39]
+    assert not sampling.edge(document, "topic_1", "out", limit=10).begins_empty
+
+
+def test_a_test_run_goes_through_a_chain_of_several_serial_operators(stack: Stack) -> None:
+    count = 'length-window 9 keys=k aggregates=["count(*) AS {name}"] as {name}'
+    steps = f"{count.format(name='one')} ! {count.format(name='two')} ! select k one two"
+    document = stack.pipeline(f'topic not-there schema="k INT" ! {steps} ! to-topic nowhere')
+    rows: list[Config] = [{"k": 1}, {"k": 1}, {"k": 2}]
+    found = stack.engine.sampling(inputs={"topic_1": rows}).nodes(document, limit=10)
+    assert sorted((row["k"], row["one"]) for row in found["one"].rows) == [(1, 1), (1, 2), (2, 1)]
+    assert sorted((row["k"], row["one"], row["two"]) for row in found["select_1"].rows) == [
+        (1, 1, 1),
+        (1, 2, 2),
+        (2, 1, 1),
+    ]
+
+
+def test_a_chain_that_no_job_could_run_is_no_sample_either(stack: Stack) -> None:
+    window = 'length-window 2 keys=k aggregates=["count(*) AS {name}"] as {name}'
+    text = (
+        f'topic not-there schema="k INT" ! {window.format(name="one")} ! filter "one > 1" ! {window.format(name="two")}'
+    )
+    document = stack.pipeline(f"{text} ! preview")
+    with pytest.raises(InvalidInput, match="relational") as refused:
+        stack.engine.sampling(inputs={"topic_1": [{"k": 1}]}).nodes(document, limit=10)
+    assert refused.value.node == "two"

@@ -100,6 +100,11 @@ class SampleBody(Body):
             raise ValueError("give either edge or node")
         return self
 
+    @property
+    def place(self) -> tuple[str, str]:
+        """The node and the port that rows leave by."""
+        return (self.edge.source, self.edge.source_port) if self.edge else (self.node or "", self.port)
+
 
 class TestRunBody(PipelineBody):
     """`inputs` are rows by source node; a source without them reads the newest of its topic."""

@@ -61,7 +61,7 @@ def jobs_router(service: Service) -> APIRouter:
     @router.post("/jobs/{name}/sample")
     def sample_edge(name: str, body: SampleBody) -> SampleView:
         """The newest rows on any edge: the part of the graph above it runs once over the newest records."""
-        return service.trials.sample(service.shown(name), body)
+        return service.trials.sample(service.shown(name, body.place[0]), body)
 
     @router.post("/test-run")
     def test_run(body: TestRunBody) -> TestRunView:

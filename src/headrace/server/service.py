@@ -209,10 +209,15 @@ class Service:
     def job(self, name: str) -> JobStatus:
         return self._lag.of(self._engine.status(name))
 
-    def shown(self, name: str) -> Document:
-        """What was started last, else the latest version: what a look at the pipeline is about. Raises NotFound."""
-        version = self._versions.get(name) or self._store.latest(name)
-        return version.document
+    def shown(self, name: str, node: str) -> Document:
+        """What a look at a node is about: the version that was started last, or the draft where it has no such node.
+
+        Raises NotFound for a pipeline that has neither.
+        """
+        started = self._versions.get(name)
+        if started is not None and any(known.id == node for known in started.document.nodes):
+            return started.document
+        return self.drafts.open(name).document
 
     def measured(self) -> list[tuple[JobStatus, Document | None]]:
         """Every job with the document that it runs."""

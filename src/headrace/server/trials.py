@@ -30,7 +30,7 @@ class Trials:
     def sample(self, document: Document, body: SampleBody) -> SampleView:
         """The newest rows at a place of a pipeline. Raises NotFound, InvalidGraph."""
         began_s = time.monotonic()
-        node, port = (body.edge.source, body.edge.source_port) if body.edge else (body.node or "", body.port)
+        node, port = body.place
         with self._one():
             sampling = self._engine.sampling(self._made(document.name))
             return sample_view(sampling.edge(document, node, port, body.limit, body.filter), began_s)

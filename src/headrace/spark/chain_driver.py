@@ -101,12 +101,18 @@ def make_driver(compilation: Compilation, plan: QueryPlan, directory: Path) -> C
 @contextmanager
 def bounded_orders(compilation: Compilation, plan: QueryPlan) -> Iterator[None]:
     """For a batch run: its chain, if it has one, begins with no state and ends with every timer called."""
-    chain = compilation.chain_of(plan)
+    with ordered(compilation, compilation.chain_of(plan), CALL_LIMIT_S):
+        yield
+
+
+@contextmanager
+def ordered(compilation: Compilation, chain: ChainPlan | None, limit_s: float) -> Iterator[None]:
+    """Inside, Spark jobs of this thread run the chain once: from no state, to the end of every timer."""
     if chain is None:
         yield
         return
     context = compilation.spark.sparkContext
-    context.setLocalProperty(ORDERS_PROPERTY, Orders(chain, Moment(0, limit_s=CALL_LIMIT_S)).to_json())
+    context.setLocalProperty(ORDERS_PROPERTY, Orders(chain, Moment(0, limit_s=limit_s)).to_json())
     try:
         yield
     finally:

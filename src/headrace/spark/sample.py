@@ -1,22 +1,26 @@
 """Rows at any place of a pipeline, made as a small batch: the part of the graph above it over the newest records.
 
-Nothing is written and no offset moves: a running job is not disturbed.
+Nothing is written and no offset moves: a running job is not disturbed. Operators with state, serial ones as well as
+windows, begin with none: they see these records and no others.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from headrace.errors import InvalidInput, NotFound, did_you_mean
 from headrace.graph.document import Config, Document, Edge, Node
-from headrace.graph.schema import Schema
+from headrace.graph.schema import Schema, backquoted
 from headrace.graph.validation import Validated, validate
 from headrace.operators import Catalogue
 from headrace.operators.projection import project
+from headrace.operators.serial_chain import ChainPlan
+from headrace.spark.chain import chained
+from headrace.spark.chain_driver import ordered
 from headrace.spark.compile import Compilation, Range, blaming
 from headrace.spark.specs import ASIDE_COLUMNS
 from headrace.spark.topics import open_topic
@@ -29,6 +33,8 @@ RECORDS_MAX: Final = 20_000
 ROUNDS: Final = (1, 40)
 ROWS_COLLECTED_MAX: Final = 20_000
 TEST_NODES_MAX: Final = 40
+# A call of an operator that does not come back within this ends the sample.
+CALL_LIMIT_S: Final = 20.0
 
 _SINK: Final = "sample__"
 _FILTER: Final = "sample__filter"
@@ -44,11 +50,25 @@ class Made:
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """`ranges`: topic → partition → first offset read, and the one after the last."""
+    """`ranges`: topic → partition → first offset read, and the one after the last.
+
+    `begins_empty`: an operator with state is above, whose state holds nothing from before these records.
+    """
 
     schema: Schema
     rows: list[dict[str, Any]]
     ranges: dict[str, dict[str, tuple[int, int]]]
+    begins_empty: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _Leaving:
+    """What leaves a node. Reading it runs `chain`, if one is above; `before` are the rows that come into a chain which
+    still can grow."""
+
+    frame: DataFrame
+    chain: ChainPlan | None = None
+    before: DataFrame | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,42 +83,35 @@ class Sampling:
     def edge(self, document: Document, node: str, port: str, limit: int, condition: str | None = None) -> Sample:
         """The newest rows that leave a port, the newest last. Raises NotFound, InvalidGraph, InvalidInput."""
         validated = validate(above(document, node, port, condition), self.catalogue)
-        self._refuse_serial(validated)
+        begins_empty = any(self.catalogue.get(node.operator).spec.stateful for node in validated.document.nodes)
         sample = Sample(Schema(), [], {})
-        for factor in ROUNDS:
+        # A window over few records says little: what has state gets as many as there may be.
+        for factor in ROUNDS[-1:] if begins_empty else ROUNDS:
             sample = self._round(validated, min(limit * factor, RECORDS_MAX))
             if len(sample.rows) >= limit:
                 break
-        return replace(sample, rows=sample.rows[-limit:])
+        return replace(sample, rows=sample.rows[-limit:], begins_empty=begins_empty)
 
     def nodes(self, document: Document, limit: int) -> dict[str, Sample]:
         """Rows that leave each node, at most `limit`, for that many of each source. Raises InvalidGraph."""
         validated = validate(document, self.catalogue)
         if len(validated.order) > TEST_NODES_MAX:
             raise InvalidInput(f"{len(validated.order)} nodes; a test run takes at most {TEST_NODES_MAX}")
-        self._refuse_serial(validated)
         sources = [node.id for node in document.nodes if not document.inputs_of(node.id)]
         for node_id in self.inputs:
             if node_id not in sources:
                 raise InvalidInput(f"rows are given for {node_id!r}, which is no source", valid=sources)
         compilation = self._ranged(validated, limit)
-        frames = self._frames(compilation)
+        leaving = self._leaving(compilation)
         return {
-            node: Sample(validated.schemas[node], _rows(frames[node], limit), _ranges(compilation))
+            node: Sample(validated.schemas[node], _rows(compilation, leaving[node], limit), _ranges(compilation))
             for node in validated.order
         }
 
-    def _refuse_serial(self, validated: Validated) -> None:
-        """Their rows depend on state that a sample does not have."""
-        for node in validated.document.nodes:
-            if self.catalogue.get(node.operator).spec.kind == "serial":
-                hint = "look at the edge before it, or at the topic that its rows are written to"
-                raise InvalidInput("rows after an operator with Python state are not sampled", node=node.id, hint=hint)
-
     def _round(self, validated: Validated, records: int) -> Sample:
         compilation = self._ranged(validated, records)
-        frame = self._frames(compilation)[_SINK]
-        return Sample(validated.schemas[_SINK], _rows(frame, ROWS_COLLECTED_MAX), _ranges(compilation))
+        rows = _rows(compilation, self._leaving(compilation)[_SINK], ROWS_COLLECTED_MAX)
+        return Sample(validated.schemas[_SINK], rows, _ranges(compilation))
 
     def _ranged(self, validated: Validated, records: int) -> Compilation:
         """With the newest records of every topic as its ranges."""
@@ -110,15 +123,33 @@ class Sampling:
         )
         return self.compilation(validate(document, self.catalogue), ranges)
 
-    def _frames(self, compilation: Compilation) -> dict[str, DataFrame]:
-        frames: dict[str, DataFrame] = {}
+    def _leaving(self, compilation: Compilation) -> dict[str, _Leaving]:
+        """What leaves each node. Raises InvalidInput where a job could not run it either."""
+        found: dict[str, _Leaving] = {}
         validated = compilation.validated
         for node_id in validated.order:
             node = validated.document.node(node_id)
-            inputs = {edge.target_port: frames[edge.source] for edge in validated.document.inputs_of(node_id)}
+            inputs = {edge.target_port: found[edge.source] for edge in validated.document.inputs_of(node_id)}
             with blaming(node):
-                frames[node_id] = self._frame(compilation, node, inputs)
-        return frames
+                if self.catalogue.get(node.operator).spec.kind == "serial":
+                    before = validated.document.inputs_of(node_id)[0].source
+                    found[node_id] = self._chained(node, inputs["in"], validated.schemas[before])
+                else:
+                    frame = self._frame(compilation, node, {port: rows.frame for port, rows in inputs.items()})
+                    found[node_id] = _Leaving(frame, _one_chain(inputs.values()))
+        return found
+
+    def _chained(self, node: Node, rows: _Leaving, schema: Schema) -> _Leaving:
+        """Behind a serial node: a chain of its own, or the one that led here, grown by it."""
+        if rows.chain is not None and rows.before is None:
+            raise InvalidInput("a serial operator cannot follow another one through a relational one")
+        chain = replace(rows.chain, nodes=(*rows.chain.nodes, node)) if rows.chain else ChainPlan((node,), schema)
+        before = rows.frame if rows.before is None else rows.before
+        read = replace(chain, schema=chain.schema.keep(before.columns))
+        columns = [backquoted(name) for name in read.schema.names]
+        # One lane for all keys: the newest rows of all of them come last.
+        frame = chained(before.select(*columns), read, self.catalogue, 1)
+        return _Leaving(_good(frame), chain, before)
 
     def _frame(self, compilation: Compilation, node: Node, inputs: Mapping[str, DataFrame]) -> DataFrame:
         config = compilation.validated.configs[node.id]
@@ -193,11 +224,19 @@ def _good(frame: DataFrame) -> DataFrame:
     return frame
 
 
-def _rows(frame: DataFrame, limit: int) -> list[dict[str, Any]]:
+def _one_chain(inputs: Iterable[_Leaving]) -> ChainPlan | None:
+    chains = [rows.chain for rows in inputs if rows.chain is not None]
+    if len(chains) > 1:
+        raise InvalidInput("rows of several serial chains meet here", hint="look at the edges before this node")
+    return chains[0] if chains else None
+
+
+def _rows(compilation: Compilation, leaving: _Leaving, limit: int) -> list[dict[str, Any]]:
     from pyspark.sql import functions  # noqa: PLC0415
 
     as_json = functions.to_json(functions.struct("*"), {"ignoreNullFields": "false"})
-    return [json.loads(row[0]) for row in frame.limit(limit).select(as_json).collect()]
+    with ordered(compilation, leaving.chain, CALL_LIMIT_S):
+        return [json.loads(row[0]) for row in leaving.frame.limit(limit).select(as_json).collect()]
 
 
 def _ranges(compilation: Compilation) -> dict[str, dict[str, tuple[int, int]]]:
