@@ -15,7 +15,8 @@ HeadraceError
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import json
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from difflib import get_close_matches
 from typing import ClassVar, Literal
@@ -40,7 +41,7 @@ class Place:
 
 
 class HeadraceError(Exception):
-    """The base: a sentence for people, and fields for programs."""
+    """The base: a sentence for people, and fields for programs. `record` is the one at fault, where one is."""
 
     code: ClassVar[str] = "error"
     domain: ClassVar[Domain] = "internal"
@@ -54,12 +55,14 @@ class HeadraceError(Exception):
         node: str | None = None,
         place: Place | None = None,
         valid: Iterable[str] = (),
+        record: Mapping[str, object] | None = None,
     ) -> None:
         self.message = message
         self.hint = hint
         self.node = node
         self.place = place
         self.valid = tuple(valid)
+        self.record = None if record is None else dict(record)
         super().__init__(message)
 
     def __str__(self) -> str:
@@ -73,6 +76,9 @@ class HeadraceError(Exception):
             parts.append(f"valid: {', '.join(self.valid)}")
         if self.hint:
             parts.append(f"hint: {self.hint}")
+        if self.record:
+            # The last line: where only the text of an error comes through, it is read back from there.
+            parts.append(f"record: {json.dumps(self.record, default=str)}")
         return "\n".join(parts)
 
     def to_dict(self) -> dict[str, object]:
@@ -86,6 +92,8 @@ class HeadraceError(Exception):
             fields["valid"] = list(self.valid)
         if self.hint:
             fields["hint"] = self.hint
+        if self.record:
+            fields["record"] = json.loads(json.dumps(self.record, default=str))
         return fields
 
 

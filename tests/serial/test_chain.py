@@ -204,6 +204,9 @@ def test_a_failure_names_node_lane_offset_row_and_code() -> None:
     text = str(caught.value)
     for part in ("node 'inverse'", "lane 3", "offset 102", '"symbol": "c"', "ZeroDivisionError", "1 / trade.price"):
         assert part in text
+    assert caught.value.record is not None
+    assert (caught.value.record["symbol"], caught.value.record["_offset"]) == ("c", 102)
+    assert text.splitlines()[-1].startswith('record: {"symbol": "c"')
 
 
 def test_a_row_is_tried_again() -> None:

@@ -40,3 +40,44 @@ def test_what_the_input_or_the_code_is_to_blame_for_is_not_tried_again() -> None
     divided = "[DIVIDE_BY_ZERO] Division by zero. SQLSTATE: 22012"
     broken = "[PYTHON_EXCEPTION] Traceback (most recent call last):\n  File x\nNameError: name 'y' is not defined"
     assert [explain(RuntimeError(text))[1] for text in (divided, broken)] == [False, False]
+
+
+OPERATOR_TRACEBACK = """[STREAM_FAILED] Query terminated with exception: Job aborted due to stage failure
+Traceback (most recent call last):
+  File "functions.py", line 9, in inverse
+headrace.errors.InvalidInput: a price of 0
+
+The above exception was the direct cause of the following exception:
+
+Traceback (most recent call last):
+  File "boundary.py", line 90, in process
+headrace.serial.boundary.OperatorFailed: node 'inverse': {kind}: {message} (in lane 3, offset 102, row {{"price": 0}})
+Traceback (most recent call last):
+  File "functions.py", line 9, in inverse
+headrace.errors.InvalidInput: a price of 0
+{kind}: {message}
+record: {{"symbol": "c", "price": 0, "_offset": 102}}
+
+\tat org.apache.spark.Some.where(Some.scala:1)
+"""
+
+
+def test_what_an_operator_raised_is_told_with_its_node_and_the_record() -> None:
+    text = OPERATOR_TRACEBACK.format(kind="ZeroDivisionError", message="division by zero")
+    error, retriable = explain(RuntimeError(text))
+    assert error.node == "inverse"
+    assert error.message.startswith("ZeroDivisionError: division by zero (in lane 3")
+    assert error.record == {"symbol": "c", "price": 0, "_offset": 102}
+    assert error.to_dict()["record"] == error.record
+    assert not retriable
+
+
+def test_an_operator_that_waits_for_others_is_tried_again() -> None:
+    text = OPERATOR_TRACEBACK.format(kind="ConnectionError", message="no answer")
+    assert explain(RuntimeError(text))[1]
+
+
+def test_a_record_that_was_cut_off_on_its_way_is_left_out() -> None:
+    text = OPERATOR_TRACEBACK.format(kind="KeyError", message="'x'").replace('"c", "price": 0', '"c')
+    error, _ = explain(RuntimeError(text))
+    assert (error.node, error.record) == ("inverse", None)

@@ -146,6 +146,9 @@ def test_bad_rows_fail_names_the_record(stack: Stack) -> None:
     events.close()
     assert event.node == "src"
     assert f"{source}-0 at offset 1" in str(event.details["message"])
+    record = event.details["record"]
+    assert isinstance(record, dict)
+    assert (record["topic"], record["offset"], record["value"]) == (source, 1, "nonsense")
     assert stack.engine.status(document.name).state == "failed"
 
 

@@ -16,6 +16,7 @@ from headrace.serial.time_limit import OperatorHangs, time_limit
 
 # A row is quoted in an error up to this many characters.
 ROW_CHARACTERS_MAX = 500
+VALUE_CHARACTERS_MAX = 200
 TRACEBACK_LINES_MAX = 12
 
 P = ParamSpec("P")
@@ -139,7 +140,11 @@ class Boundary:
         if batch is not None and batch.num_rows:
             where += f", {_place(batch)}"
         lines = traceback.format_exception(error)[-TRACEBACK_LINES_MAX:]
-        return OperatorFailed(f"{type(error).__name__}: {error} ({where})\n{''.join(lines)}".rstrip(), node=self._node)
+        return OperatorFailed(
+            f"{type(error).__name__}: {error} ({where})\n{''.join(lines)}".rstrip(),
+            node=self._node,
+            record=_record(batch),
+        )
 
 
 def _place(batch: Batch) -> str:
@@ -151,6 +156,21 @@ def _place(batch: Batch) -> str:
         if batch.num_rows == 1
         else f"{source}{batch.num_rows} rows from {_quoted(first)}"
     )
+
+
+def _record(batch: Batch | None) -> dict[str, Any] | None:
+    """The row that failed, where it is known which one; its values as people read them, and not too long."""
+    if batch is None or batch.num_rows != 1:
+        return None
+    row = batch.rows.to_pylist()[0]
+    return {name: _short(value) for name, value in row.items()}
+
+
+def _short(value: Any) -> Any:
+    if value is None or isinstance(value, bool | int | float):
+        return value
+    text = value if isinstance(value, str) else json.dumps(value, default=str)
+    return text if len(text) <= VALUE_CHARACTERS_MAX else f"{text[:VALUE_CHARACTERS_MAX]}…"
 
 
 def _quoted(row: dict[str, Any]) -> str:

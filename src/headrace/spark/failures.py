@@ -2,42 +2,64 @@
 
 from __future__ import annotations
 
+import json
 import re
+from typing import Any
 
 from headrace import errors
 from headrace.errors import HeadraceError, JobFailed
 
 MESSAGE_CHARACTERS_MAX = 2_000
+OPERATOR_FAILED = "OperatorFailed"
 
 # A Python traceback inside Spark's message ends with the class, the sentence and perhaps a hint.
-_RAISED = re.compile(r"headrace\.(?:errors|wire\.client\.errors)\.(?P<kind>\w+): (?P<message>.+)")
+_RAISED = re.compile(r"headrace\.(?:errors|wire\.client\.errors|serial\.boundary)\.(?P<kind>\w+): (?P<message>.+)")
 _NODE = re.compile(r"node '(?P<node>[^']+)': (?P<rest>.*)")
-_HINT = re.compile(r"hint: (.+)")
+_HINT = re.compile(r"^hint: (.+)", re.MULTILINE)
+_RECORD = re.compile(r"^record: (\{.+\})$", re.MULTILINE)
 # Spark's word that the data or the statement is at fault: the same rows will fail again.
 _FAULT_OF_INPUT = re.compile(r"SQLSTATE: (22|42)\w{3}")
-# A defect in Python code: running it again does not mend it.
+# A defect in Python code, or a row that it was not made for: running it again does not mend it.
 _DEFECT = re.compile(
-    r"^(Assertion|Attribute|Import|Index|Key|ModuleNotFound|Name|Type|UnboundLocal)Error\b", re.MULTILINE
+    r"^(Assertion|Attribute|Import|Index|Key|ModuleNotFound|Name|NotImplemented|Overflow|Recursion|Type|UnboundLocal"
+    r"|Unicode\w+|Value|ZeroDivision)Error\b",
+    re.MULTILINE,
 )
 
 
 def explain(failure: BaseException) -> tuple[HeadraceError, bool]:
     """The error to show, and whether running again may help."""
     if isinstance(failure, HeadraceError):
-        return JobFailed(failure.message, node=failure.node, hint=failure.hint), failure.retriable
+        same = JobFailed(failure.message, node=failure.node, hint=failure.hint, record=failure.record)
+        return same, failure.retriable
     text = str(failure)
-    raised = None
-    for raised in _RAISED.finditer(text):  # noqa: B007  (the last one is the cause)
-        pass
-    if raised is None:
-        return JobFailed(_first_lines(text)), not (_FAULT_OF_INPUT.search(text) or _DEFECT.search(text))
+    found = list(_RAISED.finditer(text))
+    if not found:
+        return JobFailed(_first_lines(text)), _may_pass(text)
+    # The last one is the cause; but what an operator raised is told better by the boundary around it.
+    raised = max(found, key=lambda one: (one["kind"] == OPERATOR_FAILED, one.start()))
     kind = getattr(errors, raised["kind"], None)
-    retriable = kind is None or kind.retriable
+    retriable = kind.retriable if kind is not None else _may_pass(text)
     message, node = raised["message"], None
     if located := _NODE.match(message):
         message, node = located["rest"], located["node"]
     hint = _HINT.search(text, raised.end())
-    return JobFailed(message, node=node, hint=hint[1] if hint else None), retriable
+    record = _record(text[raised.end() :])
+    return JobFailed(message, node=node, hint=hint[1] if hint else None, record=record), retriable
+
+
+def _record(text: str) -> dict[str, Any] | None:
+    """The record at fault, where the error named one."""
+    found = _RECORD.search(text)
+    try:
+        record = json.loads(found[1]) if found else None
+    except ValueError:
+        return None  # cut off on its way
+    return record if isinstance(record, dict) else None
+
+
+def _may_pass(text: str) -> bool:
+    return not (_FAULT_OF_INPUT.search(text) or _DEFECT.search(text))
 
 
 def _first_lines(text: str) -> str:

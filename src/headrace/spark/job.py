@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from headrace.errors import HeadraceError, JobFailed
+from headrace.errors import HeadraceError
 from headrace.graph.validation import Validated
 from headrace.spark.events import EventBus
 from headrace.spark.failures import explain
@@ -130,7 +130,7 @@ class Job:
             try:
                 queries = self._launch()
             except HeadraceError as again:
-                error, retriable = JobFailed(again.message, node=again.node, hint=again.hint), again.retriable
+                error, retriable = explain(again)
                 continue
             with self._lock:
                 self._queries = queries

@@ -22,6 +22,8 @@ from headrace.spark.topics import open_topic
 
 # A glance costs about half of parsing: with more records left than this, it is not worth it.
 GLANCE_KEEPS_MAX = 0.6
+# Of a record that ends a job, so much is told with the error.
+VALUE_BYTES_MAX = 1_000
 
 
 def read_range(spec: SourceSpec, schema: StructType, partition: int, start: int, end: int) -> Iterator[pa.RecordBatch]:
@@ -111,26 +113,31 @@ def _aside(columns: pa.Schema, name: str, values: Sequence[object]) -> pa.Record
 
 def _dead_letter(spec: SourceSpec, partition: int, records: Records, bad: Bad) -> str:
     """What lands in the dead-letter topic: the record, where it was, and why it is there."""
-    value = records.values[bad.index].as_py()
-    letter: dict[str, object] = {
-        "node": spec.node,
+    told = _told(spec, partition, records, bad, records.values[bad.index].as_py())
+    return json.dumps({"node": spec.node, "reason": bad.reason, **told})
+
+
+def _told(spec: SourceSpec, partition: int, records: Records, bad: Bad, value: bytes | None) -> dict[str, object]:
+    """A record and where it was."""
+    told: dict[str, object] = {
         "topic": spec.location.topic,
         "partition": partition,
         "offset": int(records.offsets[bad.index]),
         "timestamp_ms": int(records.timestamps_ms[bad.index]),
-        "reason": bad.reason,
     }
     try:
-        letter["value"] = None if value is None else value.decode()
+        told["value"] = None if value is None else value.decode()
     except UnicodeDecodeError:
-        letter["value_base64"] = base64.b64encode(value).decode()
-    return json.dumps(letter)
+        told["value_base64"] = base64.b64encode(value or b"").decode()
+    return told
 
 
 def _bad_record(spec: SourceSpec, partition: int, records: Records, bad: Bad) -> InvalidInput:
     where = f"{spec.location.topic}-{partition} at offset {records.offsets[bad.index]}"
+    value = records.values[bad.index].as_py()
     return InvalidInput(
         f"the record in {where} is not {spec.format} of the declared columns: {bad.reason}",
         node=spec.node,
         hint="bad_rows=drop counts such records, bad_rows=dead_letter keeps them in a topic",
+        record=_told(spec, partition, records, bad, value and value[:VALUE_BYTES_MAX]),
     )
