@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from headrace.errors import InvalidInput
-from headrace.graph import Schema, canonical, parse_text, print_text, validate
+from headrace.graph import Json, Schema, canonical, parse_text, print_text, validate
 from headrace.operators import (
     BUILT_IN,
     AnyOperator,
@@ -81,6 +81,31 @@ def test_every_setting_and_port_is_described(operator: AnyOperator) -> None:
     assert all(field.description for field in operator.config_type.model_fields.values())
     assert all(port.summary for port in (*operator.spec.inputs, *operator.spec.outputs))
     assert operator.spec.positional is None or operator.spec.positional in operator.settings
+
+
+# Names that mean the same in every operator that has them, and what forms offer for them.
+FORMATS = {
+    "condition": "sql-expression",
+    "first": "sql-expression",
+    "then": "sql-expression",
+    "aggregates": "sql-expression",
+    "keys": "column",
+    "time": "column",
+    "carry": "column",
+    "features": "column",
+    "topic": "topic",
+    "dead_letter": "topic",
+    "within": "duration",
+    "size": "duration",
+}
+
+
+@EVERY
+def test_forms_know_what_to_offer_for_a_setting(operator: AnyOperator) -> None:
+    settings: dict[str, Json] = operator.config_type.model_json_schema(by_alias=True).get("properties", {})
+    for name, setting in settings.items():
+        if name in FORMATS:
+            assert f'"format": "{FORMATS[name]}"' in json.dumps(setting), name
 
 
 @EVERY

@@ -13,7 +13,7 @@ from headrace.graph.schema import Schema
 from headrace.operators.arrow_types import arrow_type
 from headrace.operators.durations import duration_ms
 from headrace.operators.serial_operator import TIME, KeyedConfig, Partitioned, SerialOperator, check_keys, check_time
-from headrace.operators.settings import Duration, refuse_setting
+from headrace.operators.settings import ColumnName, Duration, refuse_setting
 from headrace.operators.spec import Port, Spec
 from headrace.serial import Batch, Context, KeyedTable, Timer, group, microseconds
 from headrace.serial import Operator as Instance
@@ -21,11 +21,11 @@ from headrace.serial.keys import Groups, Integers
 
 
 class DeduplicateConfig(KeyedConfig):
-    keys: list[str] = Field(min_length=1, description="Rows that are alike in these columns are the same row.")
+    keys: list[ColumnName] = Field(min_length=1, description="Rows that are alike in these columns are the same row.")
     within: Duration | None = Field(
         None, description="How long a row is remembered, in event time; for ever if not given, and state grows."
     )
-    time: str | None = Field(None, description=TIME)
+    time: ColumnName | None = Field(None, description=TIME)
     partitioned: Partitioned = "by_key"
 
     @property

@@ -25,7 +25,7 @@ from headrace.operators.serial_operator import (
     check_keys,
     check_time,
 )
-from headrace.operators.settings import Duration, refuse_setting
+from headrace.operators.settings import ColumnName, Duration, SqlExpression, refuse_setting
 from headrace.operators.spec import Port, Spec
 from headrace.operators.window_state import sorted_indices
 from headrace.serial import Batch, Context, KeyedTable, Timer, group, microseconds, timestamps
@@ -36,13 +36,13 @@ FIRST, THEN = "_first", "_then"
 
 
 class FollowedByConfig(KeyedConfig):
-    first: str = Field(description="The condition of the first row: `status = 'open'`.")
-    then: str = Field(description="The condition of the row that follows it.")
+    first: SqlExpression = Field(description="The condition of the first row: `status = 'open'`.")
+    then: SqlExpression = Field(description="The condition of the row that follows it.")
     within: Duration = Field(description="How long after the first row the second one may come: `10 seconds`.")
-    time: str = Field(description=TIME)
+    time: ColumnName = Field(description=TIME)
     keys: Keys = Field([])
     absent: bool = Field(False, description="Report first rows that nothing followed in time, instead of pairs.")
-    carry: list[str] = Field([], description="Columns of the first row to pass on, as `first_` and their name.")
+    carry: list[ColumnName] = Field([], description="Columns of the first row to pass on, as `first_` and their name.")
     partitioned: Partitioned = "by_key"
 
     @property

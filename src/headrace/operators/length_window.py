@@ -15,6 +15,7 @@ from headrace.operators.arrow_types import arrow_type
 from headrace.operators.expressions import parse_expression
 from headrace.operators.projection import refuse_doubles
 from headrace.operators.serial_operator import KeyedConfig, Keys, Partitioned, SerialOperator, check_keys
+from headrace.operators.settings import SqlExpression
 from headrace.operators.spec import Port, Spec
 from headrace.serial import Batch, Context, KeyedRings, group
 from headrace.serial import Operator as Instance
@@ -27,7 +28,7 @@ _FUNCTIONS: tuple[Function, ...] = ("count", "sum", "avg")
 class LengthWindowConfig(KeyedConfig):
     length: int = Field(gt=0, le=LENGTH_MAX, description="How many rows of a key are looked at: the newest ones.")
     keys: Keys = Field([])
-    aggregates: list[str] = Field(
+    aggregates: list[SqlExpression] = Field(
         min_length=1, description="`aggregate AS name` items: count(*), or count, sum or avg of a column of numbers."
     )
     partitioned: Partitioned = "by_key"

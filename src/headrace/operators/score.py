@@ -15,6 +15,7 @@ from headrace.graph.schema import Column, Schema, is_numeric
 from headrace.operators.imports import load_object
 from headrace.operators.projection import refuse_doubles
 from headrace.operators.serial_operator import DeadLetterTopic, ErrorAction, Retries, RowErrorConfig, SerialOperator
+from headrace.operators.settings import ColumnName
 from headrace.operators.spec import Port, Spec
 from headrace.serial import Batch
 from headrace.serial import Operator as Instance
@@ -24,7 +25,9 @@ class ScoreConfig(RowErrorConfig):
     model: str = Field(
         description="`package.module:name` of a model, or of a function without arguments that loads it."
     )
-    features: list[str] = Field(min_length=1, description="Columns of numbers, in the order the model wants them.")
+    features: list[ColumnName] = Field(
+        min_length=1, description="Columns of numbers, in the order the model wants them."
+    )
     into: str = Field("score", description="The name of the new column.")
     on_error: ErrorAction = "fail"
     retries: Retries = 0

@@ -10,7 +10,7 @@ from pydantic import Field, model_validator
 
 from headrace.errors import InvalidInput
 from headrace.graph.schema import Column, Schema
-from headrace.operators.settings import TopicName, refuse_setting
+from headrace.operators.settings import ColumnName, TopicName, refuse_setting
 from headrace.operators.spec import Operator, OperatorConfig
 from headrace.serial import API_VERSION, FAIL, OnError
 from headrace.serial import Operator as Instance
@@ -27,7 +27,7 @@ RETRIES_MAX = 100
 _NO_KEYS = ("FLOAT", "DOUBLE", "ARRAY", "MAP", "STRUCT", "DECIMAL")
 
 
-Keys = Annotated[list[str], Field(description=KEYS)]
+Keys = Annotated[list[ColumnName], Field(description=KEYS)]
 Partitioned = Annotated[
     Literal["by_key", "as_topic"],
     Field(

@@ -14,7 +14,7 @@ from headrace.graph.schema import Schema
 from headrace.operators.aggregates import AGGREGATES, Partial, merge, partial
 from headrace.operators.durations import duration_ms
 from headrace.operators.serial_operator import TIME, Keys, Partitioned
-from headrace.operators.settings import Duration, refuse_setting
+from headrace.operators.settings import ColumnName, Duration, SqlExpression, refuse_setting
 from headrace.operators.spec import Port, Spec
 from headrace.operators.window_operator import WindowConfig, WindowInstance, WindowOperator
 from headrace.serial import Batch, Timer, group, microseconds
@@ -24,9 +24,9 @@ from headrace.serial.keys import Integers
 
 class SessionWindowConfig(WindowConfig):
     gap: Duration = Field(description="A session ends when no row came for this long: `5 minutes`.")
-    time: str = Field(description=TIME)
+    time: ColumnName = Field(description=TIME)
     keys: Keys = Field([])
-    aggregates: list[str] = Field(min_length=1, description=AGGREGATES)
+    aggregates: list[SqlExpression] = Field(min_length=1, description=AGGREGATES)
     emit: Literal["final", "changes"] = Field(
         "final", description="final: a session once, when it has ended; changes: a row whenever it changes."
     )

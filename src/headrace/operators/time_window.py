@@ -13,7 +13,7 @@ from headrace.graph.schema import Schema
 from headrace.operators.aggregates import AGGREGATES, merge, partial
 from headrace.operators.durations import duration_ms
 from headrace.operators.serial_operator import TIME, Keys, Partitioned
-from headrace.operators.settings import Duration, refuse_setting
+from headrace.operators.settings import ColumnName, Duration, SqlExpression, refuse_setting
 from headrace.operators.spec import Port, Spec
 from headrace.operators.window_operator import WindowConfig, WindowInstance, WindowOperator
 from headrace.operators.window_state import repeated
@@ -27,9 +27,9 @@ WINDOWS_PER_ROW_MAX = 1_000
 class TimeWindowConfig(WindowConfig):
     size: Duration = Field(description="How long a window is: `1 minute`, `30s`. Windows are aligned to the epoch.")
     every: Duration | None = Field(None, description="How often a window begins; the size itself if not given.")
-    time: str = Field(description=TIME)
+    time: ColumnName = Field(description=TIME)
     keys: Keys = Field([])
-    aggregates: list[str] = Field(min_length=1, description=AGGREGATES)
+    aggregates: list[SqlExpression] = Field(min_length=1, description=AGGREGATES)
     emit: Literal["final", "changes"] = Field(
         "final", description="final: a window once, when it closes; changes: a row whenever it changes."
     )
