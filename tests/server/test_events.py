@@ -11,7 +11,8 @@ from headrace.server.events import EventStream, EventStreams
 from headrace.server.models.jobs import BatchFigures, JobFigures, MetricsTick
 from headrace.spark import EventBus
 
-IDLE = JobFigures(state="running", nodes={}, edges=[], batches=BatchFigures(count=0, last_ms=0, rows_per_second=0))
+NO_BATCHES = BatchFigures(count=0, last_ms=0, rows_per_second=0)
+IDLE = JobFigures(state="running", error=None, nodes={}, edges=[], batches=NO_BATCHES)
 
 
 def make(bus: EventBus, life: str = "life", streams_max: int = 5, tick: MetricsTick | None = None) -> EventStreams:

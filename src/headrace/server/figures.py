@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from headrace.graph import Document, Edge
-from headrace.server.models.jobs import BatchFigures, EdgeFigures, JobFigures, NodeFigures
+from headrace.server.models.jobs import BatchFigures, EdgeFigures, JobError, JobFigures, NodeFigures
 from headrace.spark import JobStatus, NodeCount, QueryStatus
 
 # Rows are reported batch by batch: a shorter window would show a sawtooth.
@@ -87,11 +87,20 @@ class FigureBook:
             )
             for edge in ([] if document is None else document.edges)
         ]
-        return JobFigures(state=status.state, nodes=nodes, edges=edges, batches=_batches(status))
+        return JobFigures(
+            state=status.state, error=job_error(status), nodes=nodes, edges=edges, batches=_batches(status)
+        )
 
     def _rate(self, status: JobStatus, name: str) -> float:
         meter = self._meters.get((status.pipeline, name))
         return round(meter.rate, 1) if meter is not None and status.state == "running" else 0.0
+
+
+def job_error(status: JobStatus) -> JobError | None:
+    if status.error is None:
+        return None
+    known = {name: status.error.get(name) for name in ("node", "hint", "record")}
+    return JobError.model_validate({"code": status.error["code"], "message": status.error["message"], **known})
 
 
 def node_counts(status: JobStatus) -> Mapping[str, NodeCount]:

@@ -22,7 +22,7 @@ from headrace.graph.diff import (
 )
 from headrace.graph.document import Edge
 from headrace.operators import AnyOperator, describe
-from headrace.server.figures import finite
+from headrace.server.figures import finite, job_error
 from headrace.server.models.documents import (
     CheckView,
     ColumnView,
@@ -34,7 +34,6 @@ from headrace.server.models.documents import (
     SchemaView,
 )
 from headrace.server.models.jobs import (
-    JobError,
     JobFigures,
     JobView,
     NodeRows,
@@ -119,12 +118,12 @@ def operator_view(operator: AnyOperator) -> OperatorView:
 
 def job_view(status: JobStatus, version: int | None, figures: JobFigures) -> JobView:
     return JobView(
-        **figures.model_dump(exclude={"state"}),
+        **figures.model_dump(exclude={"state", "error"}),
         state=status.state,
+        error=job_error(status),
         pipeline=status.pipeline,
         version=version,
         content_hash=status.content_hash,
-        error=_job_error(status.error),
         started_at=datetime.fromtimestamp(status.started_ms / 1000, UTC),
         restarts=status.restarts,
         queries=[_query_view(query) for query in status.queries],
@@ -133,7 +132,11 @@ def job_view(status: JobStatus, version: int | None, figures: JobFigures) -> Job
 
 def sample_view(sample: Sample, began_s: float) -> SampleView:
     return SampleView(
-        columns=schema_view(sample.schema).columns, rows=sample.rows, ranges=sample.ranges, took_ms=_since_ms(began_s)
+        columns=schema_view(sample.schema).columns,
+        rows=sample.rows,
+        ranges=sample.ranges,
+        begins_empty=sample.begins_empty,
+        took_ms=_since_ms(began_s),
     )
 
 
@@ -150,13 +153,6 @@ def _since_ms(began_s: float) -> int:
 
 def _query_view(query: QueryStatus) -> QueryView:
     return QueryView.model_validate(replace(query, rows_per_second=finite(query.rows_per_second)))
-
-
-def _job_error(error: dict[str, object] | None) -> JobError | None:
-    if error is None:
-        return None
-    known = {name: error.get(name) for name in ("node", "hint", "record")}
-    return JobError.model_validate({"code": error["code"], "message": error["message"], **known})
 
 
 def changes(diff: Diff) -> list[ChangeView]:

@@ -1005,11 +1005,15 @@ export interface components {
             /** Time Ms */
             time_ms: number;
         };
-        /** JobFigures */
+        /**
+         * JobFigures
+         * @description `error` is why the job failed, or why it is being started again.
+         */
         JobFigures: {
             batches: components["schemas"]["BatchFigures"];
             /** Edges */
             edges: components["schemas"]["EdgeFigures"][];
+            error: components["schemas"]["JobError"] | null;
             /** Nodes */
             nodes: {
                 [key: string]: components["schemas"]["NodeFigures"];
@@ -1511,8 +1515,12 @@ export interface components {
         /**
          * SampleView
          * @description The newest rows on an edge, the newest last. `ranges`: topic → partition → offsets read, [first, after].
+         *
+         *     `begins_empty`: windows and other state above the edge began with the first of these records.
          */
         SampleView: {
+            /** Begins Empty */
+            begins_empty: boolean;
             /** Columns */
             columns: components["schemas"]["ColumnView"][];
             /** Ranges */

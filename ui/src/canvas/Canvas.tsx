@@ -112,6 +112,7 @@ export function Canvas() {
       const isInsertable = edge && operator.inputs.length > 0 && operator.outputs.length > 0;
       if (isInsertable) insertOnEdge(edge, operator, position);
       else addOperator({ end: null, position }, operator, catalogue);
+      show({ isPointed: true });
     },
     [catalogue, placeAt],
   );

@@ -20,9 +20,19 @@ export const PipelineEdge = memo(function PipelineEdge(props: EdgeProps<Pipeline
     const figures = state.jobs[pipeline]?.edges.get(props.id);
     return figures ? pressureOf(figures) : "idle";
   });
+  const isBroken = useMetrics((state) => {
+    const job = state.jobs[pipeline];
+    const node = job?.error?.node ?? props.source;
+    return job?.state === "failed" && (node === props.source || node === props.target);
+  });
   const width = useMetrics((state) => steppedWidth(state.jobs[pipeline]?.edges.get(props.id)?.rate ?? 0));
   return (
-    <g className={classes.edge} data-pressure={pressure} data-selected={props.selected || undefined}>
+    <g
+      className={classes.edge}
+      data-pressure={pressure}
+      data-selected={props.selected || undefined}
+      data-broken={isBroken || undefined}
+    >
       <BaseEdge id={props.id} path={path} interactionWidth={20} style={{ strokeWidth: width }} />
       {!isFar && <EdgeFiguresLabel pipeline={pipeline} edge={props.id} x={labelX} y={labelY} />}
     </g>

@@ -3,12 +3,11 @@ import { IconAlertTriangleFilled } from "@tabler/icons-react";
 import { Handle, type NodeProps, Position as Side } from "@xyflow/react";
 import { memo } from "react";
 import { useDocument } from "@/stores/documentStore";
-import { useMetrics } from "@/stores/metricsStore";
 import { useUi } from "@/stores/uiStore";
 import { type PipelineFlowNode, portTop } from "./flow";
 import { KindIcon } from "./KindIcon";
 import { NodeFigures } from "./NodeFigures";
-import { useNodeMarks } from "./nodeMarks";
+import { useNodeMarks, useNodeState } from "./nodeMarks";
 import classes from "./PipelineNode.module.css";
 import { summaryOf } from "./summary";
 
@@ -18,7 +17,7 @@ export const PipelineNode = memo(function PipelineNode({ id, data, selected }: N
   const pipeline = useDocument((state) => state.pipeline);
   const config = useDocument((state) => state.history.present.nodes[id]?.config);
   const { problems, isChanged, failure } = useNodeMarks(id);
-  const state = useMetrics((metrics) => metrics.jobs[pipeline]?.state);
+  const state = useNodeState(id);
   const isFar = useUi((ui) => ui.isFar);
   const summary = summaryOf(config ?? {}, operator);
   const inputs = operator?.inputs ?? [];
@@ -75,7 +74,7 @@ export const PipelineNode = memo(function PipelineNode({ id, data, selected }: N
             {state && (
               <span
                 className={classes.state}
-                data-state={failure ? "failed" : state}
+                data-state={state}
                 role="img"
                 aria-label={state}
                 title={failure ?? state}

@@ -1,4 +1,5 @@
-import type { Problem } from "@/api/types";
+import type { JobState, Problem } from "@/api/types";
+import { firstLine } from "@/shared/JobFailure";
 import { useDocument } from "@/stores/documentStore";
 import { useMetrics } from "@/stores/metricsStore";
 
@@ -6,9 +7,18 @@ import { useMetrics } from "@/stores/metricsStore";
 function useFailure(id: string): string | null {
   const pipeline = useDocument((state) => state.pipeline);
   return useMetrics((state) => {
-    if (state.jobs[pipeline]?.state !== "failed") return null;
-    const failed = state.events[pipeline]?.findLast((event) => event.kind === "error");
-    return failed?.node === id ? String(failed.details.message ?? "the job failed here") : null;
+    const job = state.jobs[pipeline];
+    return job?.state === "failed" && job.error?.node === id ? firstLine(job.error.message) : null;
+  });
+}
+
+/** The state of one node: where a job failed at another one, this one merely stopped. */
+export function useNodeState(id: string): JobState | undefined {
+  const pipeline = useDocument((state) => state.pipeline);
+  return useMetrics((state) => {
+    const job = state.jobs[pipeline];
+    const isElsewhere = job?.state === "failed" && (job.error?.node ?? id) !== id;
+    return isElsewhere ? "stopped" : job?.state;
   });
 }
 

@@ -37,5 +37,5 @@ function noteSelection(changes: NodeChange<PipelineFlowNode>[]): void {
     else ids.delete(change.id);
   }
   const isSame = ids.size === before.size && [...ids].every((id) => before.has(id));
-  if (!isSame) useUi.setState(ids.size > 0 ? { nodes: ids, edge: null } : { nodes: ids });
+  if (!isSame) useUi.setState({ nodes: ids, isPointed: true, ...(ids.size > 0 ? { edge: null } : {}) });
 }

@@ -119,6 +119,11 @@ function Events({ pipeline, edge, columns }: { pipeline: string; edge: Edge; col
           {wanted ? "None of the newest passes the filter." : "Nothing came through here yet."}
         </EmptyState>
       )}
+      {!error && data?.begins_empty && (
+        <Text size="xs" c="dimmed">
+          Made anew from the newest records of the sources: windows and other state begin with them.
+        </Text>
+      )}
       {!error && data && data.rows.length > 0 && <RowTable columns={data.columns} rows={data.rows} />}
     </Stack>
   );

@@ -1,7 +1,7 @@
-import { Alert, Code, SimpleGrid, Stack, Text } from "@mantine/core";
-import { useJob } from "@/editor/useJobState";
+import { Alert, SimpleGrid, Stack, Text } from "@mantine/core";
 import { short } from "@/live/figures";
 import { EmptyState } from "@/shared/EmptyState";
+import { JobFailure } from "@/shared/JobFailure";
 import { useDocument } from "@/stores/documentStore";
 import { useMetrics } from "@/stores/metricsStore";
 
@@ -9,15 +9,13 @@ import { useMetrics } from "@/stores/metricsStore";
 export function NodeMetrics({ id }: { id: string }) {
   const pipeline = useDocument((state) => state.pipeline);
   const figures = useMetrics((state) => state.jobs[pipeline]?.nodes[id]);
-  const { job } = useJob(pipeline);
-  const failure = job?.error?.node === id ? job.error : null;
+  const error = useMetrics((state) => state.jobs[pipeline]?.error);
+  const failure = error?.node === id ? error : null;
   return (
     <Stack gap="md">
       {failure && (
         <Alert color="red" variant="light" title="The job failed here">
-          <Text size="sm">{failure.message}</Text>
-          {failure.hint && <Text size="sm">{failure.hint}</Text>}
-          {failure.record && <Code block>{JSON.stringify(failure.record, null, 2)}</Code>}
+          <JobFailure error={failure} />
         </Alert>
       )}
       {figures ? (

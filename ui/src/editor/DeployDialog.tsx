@@ -10,6 +10,7 @@ import { ErrorState } from "@/shared/ErrorState";
 import { toldBy, useDocument } from "@/stores/documentStore";
 import { show, useUi } from "@/stores/uiStore";
 import { ChangeList } from "./ChangeList";
+import { DeployProgress } from "./DeployProgress";
 import { saveNow } from "./draftSync";
 import { jobKey } from "./useJobState";
 
@@ -63,6 +64,7 @@ export function DeployDialog() {
           </Alert>
         )}
         <ChangeList changes={told.changes} from={told.changesFrom} />
+        {isPending && <DeployProgress />}
         <TextInput
           data-autofocus
           label="Note"

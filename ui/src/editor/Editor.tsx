@@ -17,6 +17,7 @@ import { editorCommands } from "./commands";
 import { DeployDialog } from "./DeployDialog";
 import { saveNow } from "./draftSync";
 import classes from "./Editor.module.css";
+import { FailureBanner } from "./FailureBanner";
 import { ImportDialog } from "./ImportDialog";
 import { KeysDialog } from "./KeysDialog";
 import { Toolbar } from "./Toolbar";
@@ -48,6 +49,7 @@ export function Editor() {
     <div className={classes.editor}>
       <Toolbar onDeploy={openDeploy} commands={tab === "canvas" ? <CanvasTools /> : null} />
       <ConflictBanner />
+      <FailureBanner />
       <div className={classes.work}>
         {tab === "canvas" && isPaletteOpen && (
           <div className={classes.palette}>

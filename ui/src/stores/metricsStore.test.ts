@@ -7,6 +7,7 @@ const tick = (timeMs: number, rate: number, lag: number | null): MetricsTick => 
   jobs: {
     demo: {
       state: "running",
+      error: null,
       nodes: {
         a: { rows_in: 0, rows_out: 10, rows_bad: 0, rows_late: 0, rate },
         b: { rows_in: 10, rows_out: 10, rows_bad: 0, rows_late: 0, rate: 1 },

@@ -1,6 +1,6 @@
 /** Live figures. They come twice a second and go only to those who ask for one of them. */
 import { create } from "zustand";
-import type { EdgeFigures, JobEvent, JobState, MetricsTick, NodeFigures } from "@/api/types";
+import type { EdgeFigures, JobError, JobEvent, JobState, MetricsTick, NodeFigures } from "@/api/types";
 import { edgeKey } from "@/document/graph";
 
 export const EVENTS_MAX = 300;
@@ -16,6 +16,8 @@ export interface Point {
 
 export interface LiveJob {
   readonly state: JobState;
+  /** Why the job failed, or why it is being started again. */
+  readonly error: JobError | null;
   readonly nodes: Readonly<Record<string, NodeFigures>>;
   readonly edges: ReadonlyMap<string, EdgeFigures>;
   readonly batches: MetricsTick["jobs"][string]["batches"];
@@ -37,10 +39,22 @@ export function noteTick(tick: MetricsTick): void {
   for (const [pipeline, figures] of Object.entries(tick.jobs)) {
     const points = [...(before[pipeline]?.points ?? []), pointOf(tick.time_ms, figures)].slice(-POINTS_MAX);
     const edges = new Map(figures.edges.map((edge) => [edgeKey(edge), edge]));
-    jobs[pipeline] = { state: figures.state, nodes: figures.nodes, edges, batches: figures.batches, points };
+    const { state, error, nodes, batches } = figures;
+    jobs[pipeline] = {
+      state,
+      error: sameError(before[pipeline]?.error, error),
+      nodes,
+      edges,
+      batches,
+      points,
+    };
   }
   useMetrics.setState({ jobs });
 }
+
+/** The one that is known, where it still stands: those who show it need not look again. */
+const sameError = (known: JobError | null | undefined, now: JobError | null): JobError | null =>
+  known && now && known.message === now.message && known.node === now.node ? known : now;
 
 function pointOf(timeMs: number, figures: MetricsTick["jobs"][string]): Point {
   const targets = new Set(figures.edges.map((edge) => edge.target));

@@ -23,6 +23,8 @@ export interface Adding {
 export interface UiState {
   readonly nodes: ReadonlySet<string>;
   readonly edge: string | null;
+  /** The selection was made with the mouse, which is still there: the view does not move under it. */
+  readonly isPointed: boolean;
   readonly tab: Tab;
   readonly dock: Dock;
   readonly dialog: Dialog;
@@ -35,7 +37,7 @@ export interface UiState {
   readonly isFar: boolean;
 }
 
-const NOTHING = { nodes: new Set<string>(), edge: null };
+const NOTHING = { nodes: new Set<string>(), edge: null, isPointed: false };
 
 export const useUi = create<UiState>(() => ({
   ...NOTHING,
@@ -52,8 +54,8 @@ export const useUi = create<UiState>(() => ({
 export const show = (part: Partial<UiState>): void => useUi.setState(part);
 
 export const selectNodes = (ids: Iterable<string>): void =>
-  useUi.setState({ nodes: new Set(ids), edge: null });
-export const selectEdge = (key: string): void => useUi.setState({ nodes: new Set(), edge: key });
+  useUi.setState({ ...NOTHING, nodes: new Set(ids) });
+export const selectEdge = (key: string): void => useUi.setState({ ...NOTHING, edge: key });
 export const selectNothing = (): void => useUi.setState(NOTHING);
 
 /** Back to the start, when another pipeline is opened. */

@@ -49,7 +49,10 @@ class BatchFigures(Model):
 
 
 class JobFigures(Model):
+    """`error` is why the job failed, or why it is being started again."""
+
     state: JobState
+    error: JobError | None
     nodes: dict[str, NodeFigures]
     edges: list[EdgeFigures]
     batches: BatchFigures
@@ -77,7 +80,6 @@ class JobView(JobFigures):
     pipeline: str
     version: int | None
     content_hash: str
-    error: JobError | None
     started_at: datetime
     restarts: int
     queries: list[QueryView]
@@ -116,11 +118,15 @@ class RowsView(Model):
 
 
 class SampleView(Model):
-    """The newest rows on an edge, the newest last. `ranges`: topic → partition → offsets read, [first, after]."""
+    """The newest rows on an edge, the newest last. `ranges`: topic → partition → offsets read, [first, after].
+
+    `begins_empty`: windows and other state above the edge began with the first of these records.
+    """
 
     columns: list[ColumnView]
     rows: list[dict[str, Any]]
     ranges: dict[str, dict[str, tuple[int, int]]]
+    begins_empty: bool
     took_ms: int
 
 

@@ -1,0 +1,35 @@
+import { Alert, Button } from "@mantine/core";
+import { IconAlertTriangle } from "@tabler/icons-react";
+import { JobFailure } from "@/shared/JobFailure";
+import { useDocument } from "@/stores/documentStore";
+import { useMetrics } from "@/stores/metricsStore";
+import { selectNodes } from "@/stores/uiStore";
+
+/** The job failed, or is being started again after a failure: where, why, and with which record. */
+export function FailureBanner() {
+  const pipeline = useDocument((state) => state.pipeline);
+  const state = useMetrics((metrics) => metrics.jobs[pipeline]?.state);
+  const error = useMetrics((metrics) => metrics.jobs[pipeline]?.error ?? null);
+  const node = error?.node ?? null;
+  const isKnown = useDocument(({ history }) => node !== null && node in history.present.nodes);
+  if (error === null || (state !== "failed" && state !== "starting")) return null;
+  const what = state === "failed" ? "The job failed" : "The job is being started again after it failed";
+  return (
+    <Alert
+      color={state === "failed" ? "red" : "orange"}
+      variant="light"
+      radius={0}
+      p="sm"
+      icon={<IconAlertTriangle size={18} aria-hidden />}
+      title={node ? `${what} at ${node}` : what}
+      role="alert"
+    >
+      <JobFailure error={error} />
+      {isKnown && (
+        <Button mt="sm" variant="default" onClick={() => node && selectNodes([node])}>
+          Show {node}
+        </Button>
+      )}
+    </Alert>
+  );
+}
