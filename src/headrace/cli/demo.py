@@ -49,6 +49,7 @@ def command(
 
 
 def _run(settings: DemoSettings, *, live: bool, browser: bool) -> tuple[Report, float]:
+    from headrace.demo.pipelines import DRONES  # noqa: PLC0415
     from headrace.demo.run import Demo  # noqa: PLC0415
 
     out = console()
@@ -60,9 +61,10 @@ def _run(settings: DemoSettings, *, live: bool, browser: bool) -> tuple[Report, 
     with Demo(settings, say) as running:
         try:
             if live:
-                out.print(f"\n  editor  {running.info.url_with_token}\n", markup=False, soft_wrap=True)
+                url = f"{running.info.url_with_token}#/pipelines/{DRONES}"
+                out.print(f"\n  editor  {url}\n", markup=False, soft_wrap=True)
                 if browser:
-                    open_editor(running.info.url_with_token)
+                    open_editor(url)
                 _show(running)
             else:
                 _wait(running)
