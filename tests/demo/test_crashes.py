@@ -27,7 +27,7 @@ from headrace.process import RunInfo
 from headrace.server.client import ServerClient
 from headrace.wire.client import Client
 
-KILLS = 20
+KILLS = 47
 TREE_KILLS = 3
 RECOVERY_TIMEOUT_S = 600.0
 PARTS = ("broker", "server", "both")
