@@ -16,11 +16,13 @@ from confluent_kafka import Consumer, Producer, TopicPartition
 
 from headrace.graph.document import Document
 from headrace.graph.text import parse_text
-from headrace.operators import Catalogue
+from headrace.operators import Catalogue, load_catalogue
+from headrace.operators.plugin_folder import FOLDER_VARIABLE
 from headrace.spark import Engine, EngineSettings
 from headrace.wire.client import LATEST, Client
 
 IDLE_TIMEOUT_S = 90.0
+PLUGINS = Path(__file__).parent / "plugins"
 _names = itertools.count(1)
 
 
@@ -57,7 +59,7 @@ class Stack:
         assert not failures
 
     def pipeline(self, text: str, name: str | None = None) -> Document:
-        return parse_text(text, Catalogue(), name=name or self.name("pipeline"))
+        return parse_text(text, self.engine.catalogue, name=name or self.name("pipeline"))
 
     def finish(self, document: Document) -> None:
         """Waits until everything is read, then stops."""
@@ -98,14 +100,22 @@ class Stack:
 
 
 @pytest.fixture(scope="session")
-def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
+def catalogue() -> Iterator[Catalogue]:
+    """With the operators of the tests' own plugin folder; workers inherit the variable."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv(FOLDER_VARIABLE, str(PLUGINS))
+        yield load_catalogue(())
+
+
+@pytest.fixture(scope="session")
+def stack(tmp_path_factory: pytest.TempPathFactory, catalogue: Catalogue) -> Iterator[Stack]:
     data = tmp_path_factory.mktemp("data")
     command = [sys.executable, "-m", "headrace.wire", "--data-dir", str(data / "log"), "--port", "0"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as broker:
         assert broker.stdout is not None
         bootstrap = f"127.0.0.1:{json.loads(broker.stdout.readline())['port']}"
         try:
-            with Engine(EngineSettings(data, bootstrap, data / "log")) as engine:
+            with Engine(EngineSettings(data, bootstrap, data / "log"), catalogue) as engine:
                 yield Stack(bootstrap, data, engine)
         finally:
             broker.terminate()

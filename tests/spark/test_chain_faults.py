@@ -1,0 +1,101 @@
+"""Operators that fail, die, hang or end late on Spark: the rows come out as if nothing had happened, or it is said."""
+
+from __future__ import annotations
+
+import time
+from collections import defaultdict
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from headrace.serial import LocalFiles
+from headrace.serial.store import file_names
+from headrace.spark.commit import CommitLog
+from headrace.spark.orders import ChainRecord
+from headrace.wire.client import Client
+
+if TYPE_CHECKING:
+    from tests.spark.conftest import Stack
+
+pytestmark = pytest.mark.spark
+
+ROWS: list[dict[str, Any]] = [{"k": f"d{n % 5}", "n": n} for n in range(120)]
+DEADLINE_S = 90.0
+
+
+def eventually(condition: Callable[[], bool]) -> None:
+    deadline_s = time.monotonic() + DEADLINE_S
+    while not condition():
+        assert time.monotonic() < deadline_s
+        time.sleep(0.05)
+
+
+def totals(rows: list[dict[str, Any]]) -> list[tuple[str, int, int]]:
+    sums: dict[str, int] = defaultdict(int)
+    made = []
+    for row in rows:
+        sums[row["k"]] += row["n"]
+        made.append((row["k"], row["n"], sums[row["k"]]))
+    return sorted(made)
+
+
+def found(stack: Stack, topic: str) -> list[tuple[str, int, int]]:
+    return sorted((row["k"], row["n"], row["total"]) for row in stack.rows(topic))
+
+
+def pipeline(source: str, target: str, settings: str) -> str:
+    read = f'topic {source} schema="k STRING, n BIGINT" max_rows_per_batch=50'
+    return f"{read} ! faulty-total {settings} as total ! to-topic {target}"
+
+
+@pytest.mark.parametrize(("misbehave", "partitioned"), [("raise", "by_key"), ("exit", "as_topic")])
+def test_a_task_that_fails_once_is_run_again(stack: Stack, tmp_path: Path, misbehave: str, partitioned: str) -> None:
+    source, target = stack.topic("in", ROWS), stack.name("out")
+    settings = f'misbehave={misbehave} at=77 marks="{tmp_path}" partitioned={partitioned}'
+    stack.run(stack.pipeline(pipeline(source, target, settings)))
+    assert (tmp_path / "begun").exists()
+    assert found(stack, target) == totals(ROWS)
+
+
+def test_an_operator_that_hangs_is_ended_and_named(stack: Stack, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("headrace.spark.chain_driver.CALL_LIMIT_S", 0.3)
+    source, target = stack.topic("in", [{"k": "a", "n": 7}]), stack.name("out")
+    document = stack.pipeline(pipeline(source, target, "misbehave=hang at=7"))
+    stack.engine.start(document)
+    eventually(lambda: stack.engine.status(document.name).state == "failed")
+    error = stack.engine.status(document.name).error or {}
+    assert error["node"] == "total"
+    assert str(error["message"]).startswith("OperatorHangs: no answer within 0.3 s")
+    assert '"n": 7' in str(error["message"])
+
+
+def state_of(stack: Stack, query: str) -> ChainRecord:
+    with Client(stack.bootstrap) as client:
+        last = CommitLog(client, query).peek()
+    assert last is not None
+    return ChainRecord.from_json(last.chain)
+
+
+def test_an_attempt_that_ends_late_changes_nothing(stack: Stack, tmp_path: Path) -> None:
+    source, target = stack.topic("in", ROWS, partitions=1), stack.name("out")
+    settings = f'misbehave=linger at=77 marks="{tmp_path}" partitioned=as_topic'
+    document = stack.pipeline(pipeline(source, target, settings))
+    stack.engine.start(document)
+    eventually((tmp_path / "begun").exists)
+    stack.engine.stop(document.name)
+    stack.run(document)
+    assert found(stack, target) == totals(ROWS)
+    files = LocalFiles(stack.data / "jobs" / document.name / "total" / "serial")
+    query = f"{document.name}.total"
+    committed = file_names(state_of(stack, query).manifest)
+    before = set(files.names())
+    (tmp_path / "release").touch()
+    # The late attempt writes its state, which nobody named.
+    eventually(lambda: bool(set(files.names()) - before - committed))
+    more = [{"k": "d0", "n": 1000}]
+    stack.produce(source, more)
+    stack.run(document)
+    assert found(stack, target) == totals([*ROWS, *more])
+    assert set(files.names()) == file_names(state_of(stack, query).manifest)
