@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 pytestmark = [pytest.mark.slow, pytest.mark.spark, pytest.mark.timeout(600)]
 
 SCRIPT = Path(__file__).with_name("engine_process.py")
-KILLS = 4
+KILLS = 3
 ROWS_PER_TURN = 400
 KEYS = 7
 DEADLINE_S = 120.0

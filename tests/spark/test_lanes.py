@@ -12,15 +12,15 @@ import pytest
 
 from headrace.errors import Conflict, CorruptData, InvalidInput
 from headrace.graph import Json, Node, Schema
-from headrace.operators.arrow_types import arrow_schema
 from headrace.operators.catalogue import Catalogue
 from headrace.operators.serial_chain import ChainPlan
 from headrace.serial import LaneResult, LocalFiles, Moment, lane_of
 from headrace.serial.store import file_names
 from headrace.spark import chain as chain_module
-from headrace.spark.chain import ORIGIN_COLUMN, results_of, run_lane
+from headrace.spark.chain import ORIGIN_COLUMN, inputs_of, lane_task, results_of
 from headrace.spark.chain_driver import ChainDriver, batch_time_us
 from headrace.spark.orders import ChainRecord, Orders
+from headrace.spark.packets import ReadCounts, packed, unpacked
 from headrace.spark.specs import CHAIN_COLUMN, LETTER_COLUMN
 
 SCHEMA = replace(Schema.parse("k STRING, n BIGINT, ts TIMESTAMP"), event_time="ts")
@@ -51,8 +51,8 @@ class Query:
         """One attempt of one task: what it would hand on."""
         moment = Moment(self.batch, self.record.progress.watermark_us, self.batch * 1_000_000)
         orders = Orders(self.driver.plan, moment, str(self.driver.directory), self.record.manifest)
-        output = arrow_schema(self.driver.plan.output_schema(Catalogue()))
-        made = pa.Table.from_batches(run_lane(Orders.from_json(orders.to_json()), lane, batches, output))
+        orders = Orders.from_json(orders.to_json())
+        made = pa.Table.from_batches(lane_task(orders, lane, inputs_of(batches), stages=False))
         (result,) = results_of(text for text in made[CHAIN_COLUMN].to_pylist() if text is not None)
         data = made.filter(made[CHAIN_COLUMN].is_null()).drop_columns([CHAIN_COLUMN, LETTER_COLUMN])
         return data.to_pylist(), result
@@ -60,7 +60,7 @@ class Query:
     def commit(self, *results: LaneResult) -> None:
         moment = Moment(self.batch, self.record.progress.watermark_us, self.batch * 1_000_000)
         record = self.driver.after(self.record, moment, results)
-        self.driver.committed(self.record, record, results)
+        self.driver.committed(self.record, record)
         self.record = ChainRecord.from_json(record.to_json())
         self.batch += 1
 
@@ -161,9 +161,8 @@ def test_a_lane_that_did_not_run_is_noticed(tmp_path: Path) -> None:
 
 def test_a_bounded_run_has_no_state_and_calls_every_timer(tmp_path: Path) -> None:
     plan = plan_of("time-window", WINDOW)
-    output = arrow_schema(plan.output_schema(Catalogue()))
-    orders = Orders(plan, Moment(0))
-    made = pa.Table.from_batches(run_lane(orders, 0, [rows(("a", 1, 1), ("a", 1, 11))], output))
+    inputs = inputs_of([rows(("a", 1, 1), ("a", 1, 11))])
+    made = pa.Table.from_batches(lane_task(Orders(plan, Moment(0)), 0, inputs, stages=False))
     assert made["c"].to_pylist() == [1, 1, None]
 
 
@@ -180,3 +179,18 @@ def test_the_time_of_a_batch_is_what_spark_wrote_down() -> None:
 def test_lanes_of_keys_are_spread() -> None:
     lanes = lane_of([pa.array([f"key-{n}" for n in range(1000)]), pa.array([None] * 1000, pa.int64())], 4)
     assert min(np.bincount(lanes)) > 150
+
+
+def test_packets_bring_every_row_to_its_lane_in_order() -> None:
+    data = [rows(*((f"k{n % 7}", n, 0) for n in range(first, first + 50))) for first in range(0, 300, 50)]
+    sent = [packed(data[origin::2], origin, ["k"], LANES, ReadCounts(50, origin)) for origin in (0, 1)]
+    arrived = [batch for batches in sent for batch in batches][::-1]
+    counts, found = ReadCounts(), [[] for _ in range(LANES)]  # type: tuple[ReadCounts, list[list[tuple[int, int]]]]
+    for lane in range(LANES):
+        own = [batch.filter(pa.array([value == lane for value in batch["lane"].to_pylist()])) for batch in arrived]
+        for piece in unpacked(own, counts):
+            assert set(lane_of([piece.rows["k"]], LANES).tolist()) == {lane}
+            found[lane] += [(piece.origin or 0, n) for n in piece.rows["n"].to_numpy().tolist()]
+    assert counts == ReadCounts(100, 1)
+    assert sorted(n for lane in found for _, n in lane) == list(range(300))
+    assert all(lane == sorted(lane) for lane in found)

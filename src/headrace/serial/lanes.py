@@ -6,7 +6,7 @@ import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pyarrow as pa
@@ -20,19 +20,28 @@ from headrace.serial.store import StateStore, Version
 from headrace.serial.watermark import END_OF_TIME_US
 
 # Between the texts of several key columns: no text of a key column ends with it by accident and none begins so.
-KEY_SEPARATOR = "\x1f"
-NULL_KEY = "\x00"
+KEY_SEPARATOR = b"\x1f"
+NULL_KEY = b"\x00"
 # Stands for no time at all.
 _BEFORE_ALL_TIME_US = -(1 << 62)
 
 
 def lane_of(keys: Sequence[pa.Array[Any]], lane_count: int) -> Integers:
-    """The lane of each key: a checksum of the keys as text, so that Spark and Python agree on it."""
-    texts = [column.cast(pa.string()).to_pylist() for column in keys]
-    joined = (
-        KEY_SEPARATOR.join(NULL_KEY if text is None else text for text in key) for key in zip(*texts, strict=True)
-    )
-    return np.fromiter((zlib.crc32(text.encode()) % lane_count for text in joined), np.int64, len(keys[0]))
+    """The lane of each key: a checksum of the keys as text, so that Spark and Python agree on it. Keyless: lane 0."""
+    if not keys:
+        return np.zeros(1, np.int64)
+    texts = [_texts(column) for column in keys]
+    joined = texts[0] if len(texts) == 1 else map(KEY_SEPARATOR.join, zip(*texts, strict=True))
+    return np.fromiter((zlib.crc32(text) % lane_count for text in joined), np.int64, len(keys[0]))
+
+
+def _texts(column: pa.Array[Any]) -> list[bytes]:
+    """Of each key: binary as it is, times as microseconds, all else as Spark writes it."""
+    if pa.types.is_timestamp(column.type):
+        column = column.cast(pa.timestamp("us", tz="UTC")).view(pa.int64())
+    if not pa.types.is_binary(column.type):
+        column = column.cast(pa.string()).cast(pa.binary())
+    return cast("list[bytes]", column.fill_null(NULL_KEY).to_pylist() if column.null_count else column.to_pylist())
 
 
 @dataclass(slots=True)
@@ -49,10 +58,11 @@ class LaneResult:
 
 @dataclass(frozen=True, slots=True)
 class LaneInput:
-    """Rows of one lane, in order. `origins` are the source partitions of a batch's rows; None: all of `lane`'s own."""
+    """Rows of one lane, in order, and the source partitions they are from: of each row, or of all; else the lane's."""
 
     rows: pa.RecordBatch
     origins: Integers | None = None
+    origin: int | None = None
 
 
 class LaneRun:
@@ -107,7 +117,7 @@ class LaneRun:
         times = batch.rows.column(self._event_time)
         at_us = microseconds(times, missing=_BEFORE_ALL_TIME_US)
         if batch.origins is None:
-            self._note(self.result.lane, int(at_us.max()))
+            self._note(self.result.lane if batch.origin is None else batch.origin, int(at_us.max()))
             return
         latest = np.full(int(batch.origins.max()) + 1, _BEFORE_ALL_TIME_US)
         np.maximum.at(latest, batch.origins, at_us)

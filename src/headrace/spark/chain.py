@@ -1,104 +1,96 @@
-"""A chain inside a Spark task: reads its orders, runs its lane, hands rows on and its result beside them."""
+"""A chain inside a Spark task, wherever it was placed: reads its orders, runs its lane, hands on rows and its result.
+
+What Spark holds has the columns that come in and out, and nothing of the operators: those come with the orders.
+"""
 
 from __future__ import annotations
 
 import pickle
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from headrace.errors import InvalidInput
-from headrace.graph.schema import Schema, backquoted
+from headrace.graph.schema import Schema
 from headrace.operators import Catalogue, load_catalogue
 from headrace.operators.arrow_types import arrow_schema
 from headrace.operators.plugin_folder import folder_signature
-from headrace.operators.serial_chain import ChainPlan
-from headrace.serial import LaneInput, LaneResult, LaneRun, LocalFiles, StateStore
-from headrace.serial.lanes import KEY_SEPARATOR, NULL_KEY
+from headrace.serial import LaneInput, LaneResult, LaneRun, LocalFiles, NodeReport, StateStore
 from headrace.spark.orders import ORDERS_PROPERTY, Orders
+from headrace.spark.packets import ReadCounts
+from headrace.spark.pieces import ROWS_PER_PIECE, pieces_of
 from headrace.spark.specs import CHAIN_COLUMN, LETTER_COLUMN
+from headrace.spark.staging import message_of
 
-if TYPE_CHECKING:
-    from pyspark.sql import Column, DataFrame
-
-# Which task of the source a row is from, when it is brought to its lane.
+# Which task of the source a row is from, when Spark brings it to its lane.
 ORIGIN_COLUMN = "_origin"
-# Rows that were put in order go on in pieces of this size.
-ROWS_PER_PIECE = 65_536
-
-Task = Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]
+_ASIDES = pa.schema([pa.field(LETTER_COLUMN, pa.string()), pa.field(CHAIN_COLUMN, pa.binary())])
 
 
-def chained(frame: DataFrame, plan: ChainPlan, catalogue: Catalogue, lane_count: int) -> DataFrame:
-    """The frame behind a chain: its rows, and beside them dead letters and one result for each lane."""
-    keys = plan.keys(catalogue)
-    if keys is not None:
-        frame = _by_lane(frame, keys, lane_count)
-    output = plan.output_schema(catalogue)
-    columns = ", ".join([str(output), f"{LETTER_COLUMN} STRING", f"{CHAIN_COLUMN} BINARY"])
-    return frame.mapInArrow(_task(plan.schema, arrow_schema(output)), columns)
+def current_orders(columns: Schema) -> tuple[Orders, int]:
+    """The orders that came with this task, for these columns, and the number of the task. Raises InvalidInput."""
+    from pyspark import TaskContext  # noqa: PLC0415
+
+    context = TaskContext.get()
+    text = None if context is None else context.getLocalProperty(ORDERS_PROPERTY)
+    if context is None or not text:
+        raise InvalidInput("a chain was run without orders")
+    orders = Orders.from_json(text)
+    read = replace(columns, event_time=orders.plan.schema.event_time)
+    return replace(orders, plan=replace(orders.plan, schema=read)), context.partitionId()
 
 
-def lanes_of(plan: ChainPlan, catalogue: Catalogue, wanted: int) -> int | None:
-    """How many lanes rows are spread over; None where lanes are the source's partitions."""
-    keys = plan.keys(catalogue)
-    if keys is None:
-        return None
-    return wanted if keys else 1
-
-
-def _by_lane(frame: DataFrame, keys: tuple[str, ...], lane_count: int) -> DataFrame:
-    """Rows brought together by key; each knows where it is from."""
-    from pyspark.sql import functions as spark  # noqa: PLC0415
-
-    marked = frame.withColumn(ORIGIN_COLUMN, spark.spark_partition_id())
-    lane = spark.pmod(spark.crc32(_key_text(keys)), spark.lit(lane_count)).cast("int") if keys else spark.lit(0)
-    return marked.repartitionById(lane_count, lane)
-
-
-def _key_text(keys: tuple[str, ...]) -> Column:
-    """The same text that `lane_of` makes of a key."""
-    from pyspark.sql import functions as spark  # noqa: PLC0415
-
-    texts = [spark.coalesce(spark.col(backquoted(key)).cast("string"), spark.lit(NULL_KEY)) for key in keys]
-    return spark.concat_ws(KEY_SEPARATOR, *texts)
-
-
-def _task(columns: Schema, output: pa.Schema) -> Task:
-    """What Spark sends to its workers: it holds the columns that come in and out, and nothing of the operators."""
-
-    def run(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        from pyspark import TaskContext  # noqa: PLC0415
-
-        context = TaskContext.get()
-        text = None if context is None else context.getLocalProperty(ORDERS_PROPERTY)
-        if context is None or not text:
-            raise InvalidInput("a chain was run without orders")
-        orders = Orders.from_json(text)
-        orders = replace(orders, plan=replace(orders.plan, schema=columns))
-        yield from run_lane(orders, context.partitionId(), batches, output)
-
-    return run
-
-
-def run_lane(
-    orders: Orders, lane: int, batches: Iterable[pa.RecordBatch], output: pa.Schema
+def lane_task(
+    orders: Orders,
+    lane: int,
+    inputs: Iterable[LaneInput],
+    *,
+    stages: bool,
+    source: tuple[str, ReadCounts] | None = None,
 ) -> Iterator[pa.RecordBatch]:
-    """One micro-batch of one lane: rows, then dead letters, then the result. Raises OperatorFailed."""
+    """One micro-batch of one lane: its rows with asides beside them, or, if it `stages` them, one commit message.
+
+    `source` is the node that the rows are from and what was read of it, where that is counted here and not by Spark.
+    Raises OperatorFailed.
+    """
+    catalogue = _catalogue()
+    made = _lane_rows(orders, lane, inputs, catalogue, source=source)
+    if not stages:
+        output = arrow_schema(orders.plan.output_schema(catalogue))
+        return (_widened(batch, output) for batch in made)
+    if orders.sink is None:
+        raise InvalidInput("a chain that stages its rows was told of no sink")
+    return iter([message_of(orders.sink, made)])
+
+
+def _lane_rows(
+    orders: Orders,
+    lane: int,
+    inputs: Iterable[LaneInput],
+    catalogue: Catalogue,
+    *,
+    source: tuple[str, ReadCounts] | None,
+) -> Iterator[pa.RecordBatch]:
+    """Rows of exactly the output's columns; at last a batch with nothing but dead letters and the lane's result."""
     store = None if orders.directory is None else _store(orders.directory)
-    chain = orders.plan.chain(_catalogue())
     event_time = orders.plan.schema.event_time
+    output = arrow_schema(orders.plan.output_schema(catalogue))
+    chain = orders.plan.chain(catalogue)
     run = LaneRun(chain, store, lane, orders.moment, orders.versions(lane), event_time=event_time)
-    for rows in run.rows(_inputs(batches), private=True):
-        yield _with_asides(rows.cast(output) if rows.schema != output else rows)
-    letters = [letter.to_json() for letter in run.result.dead_letters]
+    for rows in run.rows(inputs, private=True):
+        yield rows if rows.schema == output else rows.cast(output)
+    if source is not None:
+        node, counts = source
+        run.result.reports[node] = NodeReport(rows_out=counts.rows, failed=counts.bad)
+    letters: list[str | None] = [letter.to_json() for letter in run.result.dead_letters]
     run.result.dead_letters = []
-    yield _aside(output, letters, pickle.dumps(run.result))
+    results = [*([None] * len(letters)), pickle.dumps(run.result)]
+    yield pa.record_batch([pa.array([*letters, None], pa.string()), pa.array(results, pa.binary())], schema=_ASIDES)
 
 
 def results_of(messages: Iterable[bytes]) -> list[LaneResult]:
@@ -106,29 +98,13 @@ def results_of(messages: Iterable[bytes]) -> list[LaneResult]:
     return [pickle.loads(message) for message in messages]  # noqa: S301
 
 
-def _catalogue() -> Catalogue:
-    """As of now: files of the plugin folder may have changed since the last micro-batch."""
-    return _catalogue_as_of(folder_signature())
-
-
-@lru_cache(maxsize=1)
-def _catalogue_as_of(signature: object) -> Catalogue:
-    return load_catalogue()
-
-
-@lru_cache(maxsize=16)
-def _store(directory: str) -> StateStore:
-    """One for each query and worker process: it keeps lanes in memory from one micro-batch to the next."""
-    return StateStore(LocalFiles(Path(directory)))
-
-
-def _inputs(batches: Iterable[pa.RecordBatch]) -> Iterator[LaneInput]:
-    """The lane's rows; after a shuffle in the order of their origins, so that every attempt sees the same.
+def inputs_of(batches: Iterable[pa.RecordBatch]) -> Iterator[LaneInput]:
+    """Rows that Spark hands over; after a shuffle in the order of their origins, so that every attempt sees the same.
 
     Rows of one origin arrive in order, but origins arrive in any: all rows of the micro-batch are needed to sort them.
     """
     waiting: list[pa.RecordBatch] = []
-    for batch in batches:
+    for batch in pieces_of(batches):
         if ORIGIN_COLUMN in batch.schema.names:
             waiting.append(batch)
         else:
@@ -149,15 +125,27 @@ def _in_order(rows: pa.Table) -> Iterator[LaneInput]:
         position += piece.num_rows
 
 
-def _with_asides(rows: pa.RecordBatch) -> pa.RecordBatch:
-    nulls = [pa.nulls(rows.num_rows, pa.string()), pa.nulls(rows.num_rows, pa.binary())]
-    return pa.record_batch([*rows.columns, *nulls], names=[*rows.schema.names, LETTER_COLUMN, CHAIN_COLUMN])
+def _widened(batch: pa.RecordBatch, output: pa.Schema) -> pa.RecordBatch:
+    """All columns that Spark was told of; those that the batch does not have are null."""
+    fields = [*output, *_ASIDES]
+    names = set(batch.schema.names)
+    columns: list[Any] = [
+        batch.column(field.name) if field.name in names else pa.nulls(batch.num_rows, field.type) for field in fields
+    ]
+    return pa.record_batch(columns, names=[field.name for field in fields])
 
 
-def _aside(output: pa.Schema, letters: list[str], result: bytes) -> pa.RecordBatch:
-    """Rows without data: the dead letters, and one for the lane's result."""
-    count = len(letters) + 1
-    nothing: list[Any] = [pa.nulls(count, field.type) for field in output]
-    texts = pa.array([*letters, None], pa.string())
-    results = pa.array([*([None] * len(letters)), result], pa.binary())
-    return pa.record_batch([*nothing, texts, results], names=[*output.names, LETTER_COLUMN, CHAIN_COLUMN])
+def _catalogue() -> Catalogue:
+    """As of now: files of the plugin folder may have changed since the last micro-batch."""
+    return _catalogue_as_of(folder_signature())
+
+
+@lru_cache(maxsize=1)
+def _catalogue_as_of(signature: object) -> Catalogue:
+    return load_catalogue()
+
+
+@lru_cache(maxsize=16)
+def _store(directory: str) -> StateStore:
+    """One for each query and worker process: it keeps lanes in memory from one micro-batch to the next."""
+    return StateStore(LocalFiles(Path(directory)))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -16,7 +15,9 @@ from headrace.operators.event_time import NO_WATERMARK
 from headrace.operators.serial_chain import ChainPlan
 from headrace.serial import LaneResult, LocalFiles, Manifest, Moment, StateStore, Version
 from headrace.serial.store import file_names
+from headrace.spark.chain_figures import ChainFigures
 from headrace.spark.orders import ORDERS_PROPERTY, ChainRecord, Orders
+from headrace.spark.specs import SinkSpec
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -38,8 +39,7 @@ class ChainDriver:
     directory: Path
     delay_us: int
     lane_count: int | None
-    totals: Counter[tuple[str, str]] = field(default_factory=Counter)
-    """(node, figure) → sum since the query started."""
+    figures: ChainFigures = field(default_factory=ChainFigures)
     _obsolete: set[str] = field(default_factory=set)
 
     def replace(self, plan: ChainPlan) -> None:
@@ -51,10 +51,10 @@ class ChainDriver:
             raise Conflict("only settings and operators of the same nodes can be replaced while the query runs")
         self.plan = plan
 
-    def give_orders(self, frame: DataFrame, batch: int, offsets: str, last: ChainRecord) -> Moment:
+    def give_orders(self, frame: DataFrame, batch: int, offsets: str, last: ChainRecord, sink: SinkSpec) -> Moment:
         """Called before a micro-batch runs: tasks of this thread's jobs find their orders afterwards."""
         moment = Moment(batch, last.progress.watermark_us, batch_time_us(offsets), CALL_LIMIT_S)
-        orders = Orders(self.plan, moment, str(self.directory), last.manifest)
+        orders = Orders(self.plan, moment, str(self.directory), last.manifest, sink)
         frame.sparkSession.sparkContext.setLocalProperty(ORDERS_PROPERTY, orders.to_json())
         return moment
 
@@ -69,20 +69,14 @@ class ChainDriver:
         progress = last.progress.advanced(latest, moment.now_us, self.delay_us, IDLE_US)
         return ChainRecord(_merged(last.manifest, results), progress, self.lane_count)
 
-    def committed(self, last: ChainRecord, record: ChainRecord, results: Sequence[LaneResult]) -> None:
-        """Called once the record is in the log: counts, and removes files that nothing can need any more."""
+    def committed(self, last: ChainRecord, record: ChainRecord) -> None:
+        """Called once the record is in the log: removes files that nothing can need any more."""
         files = LocalFiles(self.directory)
         named = file_names(record.manifest)
         for name in self._obsolete - named:
             files.remove(name)
         # Tasks of the last micro-batch that end late may still read what it began with.
         self._obsolete = file_names(last.manifest) - named
-        for result in results:
-            for node, report in result.reports.items():
-                figures = {"rows_in": report.rows_in, "rows_out": report.rows_out, "failed": report.failed}
-                copies = {"copies": report.copies.count, "copied_bytes": report.copies.bytes}
-                for name, value in {**figures, **copies, **report.counts}.items():
-                    self.totals[node, name] += value
 
     def sweep(self, record: ChainRecord) -> None:
         """Before the query starts: removes what no commit names."""
@@ -99,20 +93,23 @@ def make_driver(compilation: Compilation, plan: QueryPlan, directory: Path) -> C
 
 
 @contextmanager
-def bounded_orders(compilation: Compilation, plan: QueryPlan) -> Iterator[None]:
+def bounded_orders(compilation: Compilation, plan: QueryPlan, sink: SinkSpec) -> Iterator[None]:
     """For a batch run: its chain, if it has one, begins with no state and ends with every timer called."""
-    with ordered(compilation, compilation.chain_of(plan), CALL_LIMIT_S):
+    with ordered(compilation, compilation.chain_of(plan), CALL_LIMIT_S, sink):
         yield
 
 
 @contextmanager
-def ordered(compilation: Compilation, chain: ChainPlan | None, limit_s: float) -> Iterator[None]:
+def ordered(
+    compilation: Compilation, chain: ChainPlan | None, limit_s: float, sink: SinkSpec | None = None
+) -> Iterator[None]:
     """Inside, Spark jobs of this thread run the chain once: from no state, to the end of every timer."""
     if chain is None:
         yield
         return
     context = compilation.spark.sparkContext
-    context.setLocalProperty(ORDERS_PROPERTY, Orders(chain, Moment(0, limit_s=limit_s)).to_json())
+    orders = Orders(chain, Moment(0, limit_s=limit_s), sink=sink)
+    context.setLocalProperty(ORDERS_PROPERTY, orders.to_json())
     try:
         yield
     finally:

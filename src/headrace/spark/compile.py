@@ -18,8 +18,10 @@ from headrace.graph.validation import Validated
 from headrace.operators import Catalogue, used_columns
 from headrace.operators.serial_chain import ChainPlan
 from headrace.operators.topic_source import TopicConfig
-from headrace.spark.chain import chained, lanes_of
-from headrace.spark.outputs import dead_letter_output, make_output, physical_columns
+from headrace.spark.chain_frames import behind_packets, behind_rows, columns_behind, lanes_of
+from headrace.spark.outputs import column_output, dead_letter_output, make_output
+from headrace.spark.packets import PACKET_COLUMNS
+from headrace.spark.placement import Placement, place
 from headrace.spark.plan import QueryPlan
 from headrace.spark.prefilter import Prefilter
 from headrace.spark.pushdown import prefilter_of
@@ -30,10 +32,12 @@ from headrace.spark.specs import (
     LETTER_COLUMN,
     OPTION,
     SKIPPED_COLUMN,
+    ChainReading,
     Offsets,
     Output,
     SourceSpec,
     TopicLocation,
+    physical_columns,
 )
 from headrace.spark.wide import View, WideRow
 
@@ -86,6 +90,8 @@ class Compilation:
     def query(self, plan: QueryPlan) -> CompiledQuery:
         """Raises HeadraceError that names the node where Spark's analysis finds fault."""
         frame = self._base(plan)
+        if (placed := self.placement(plan)) is not None and placed.way_out == "writer":
+            return CompiledQuery(plan, frame, self._staged_outputs(plan))
         keep = None
         if asides := asides_of(frame):
             keep = "_good"
@@ -102,13 +108,18 @@ class Compilation:
                 outputs.append(make_output(branch.sink, self.catalogue, current, row))
         if plan.bad_rows_of is not None and (topic := self._topic_config(plan.bad_rows_of).dead_letter):
             outputs.append(dead_letter_output(plan.bad_rows_of, topic, BAD_COLUMN))
-        if letters := self._letters(plan):
-            outputs.append(dead_letter_output(*letters, LETTER_COLUMN))
+        outputs += self._letter_outputs(plan)
         return CompiledQuery(plan, self._finished(plan, row, views, outputs), tuple(outputs))
 
     def read_topic(self, node: Node, schema: Schema) -> DataFrame:
+        spec = self._source_spec(node)
+        asides = {BAD_COLUMN: not spec.fail_on_bad, SKIPPED_COLUMN: spec.prefilter is not None}
+        carried = [f"{name} {ASIDE_COLUMNS[name]}" for name, is_carried in asides.items() if is_carried]
+        return self._load(spec, ", ".join((str(self._columns_read(node, schema)), *carried)))
+
+    def _source_spec(self, node: Node) -> SourceSpec:
         config = self._topic_config(node)
-        spec = SourceSpec(
+        return SourceSpec(
             node=node.id,
             location=self.location(config.topic),
             format=config.format,
@@ -119,9 +130,8 @@ class Compilation:
             prefilter=self.prefilter,
             serves_chain=self.serves_chain,
         )
-        asides = {BAD_COLUMN: not spec.fail_on_bad, SKIPPED_COLUMN: spec.prefilter is not None}
-        carried = [f"{name} {ASIDE_COLUMNS[name]}" for name, is_carried in asides.items() if is_carried]
-        columns = ", ".join((str(self._columns_read(node, schema)), *carried))
+
+    def _load(self, spec: SourceSpec, columns: str) -> DataFrame:
         reader = self.spark.read if self.bounded else self.spark.readStream
         return reader.format("headrace-topic").schema(columns).option(OPTION, spec.to_json()).load()
 
@@ -144,6 +154,8 @@ class Compilation:
         """The rows of the query's base node. What travels beside the rows is counted and left out before a chain."""
         serial = self.chain_of(plan)
         source = replace(self, prefilter=self._prefilter(plan), serves_chain=serial is not None)
+        if serial is not None and place(plan, serial, self.catalogue).way_in != "rows":
+            return source._read_for_chain(plan, serial)
         frame = source._compile(plan.source, {})
         for node in plan.chain[1 : len(plan.chain) - (len(serial.nodes) if serial else 0)]:
             if asides_of(frame):
@@ -169,6 +181,26 @@ class Compilation:
         wanted = self.lane_count or int(self.spark.conf.get("spark.sql.shuffle.partitions") or 1)
         return lanes_of(chain, self.catalogue, wanted)
 
+    def placement(self, plan: QueryPlan) -> Placement | None:
+        """Where the query's chain runs, and why there; None for a query without one."""
+        serial = self.chain_of(plan)
+        return None if serial is None else place(plan, serial, self.catalogue)
+
+    def _read_for_chain(self, plan: QueryPlan, serial: ChainPlan) -> DataFrame:
+        """The topic's reader runs the chain itself, or packs rows for its lanes."""
+        node, placed = plan.source, place(plan, serial, self.catalogue)
+        stages = placed.way_out == "writer"
+        with blaming(serial.nodes[0]):
+            read = replace(serial, schema=self._columns_read(node, self._schema(node)))
+            reading = ChainReading(str(read.schema), stages=stages)
+            if placed.way_in == "reader":
+                spec = replace(self._source_spec(node), chain=reading)
+                return self._load(spec, columns_behind(read, self.catalogue, stages=stages))
+            lane_count = self.lanes(serial) or 1
+            reading = replace(reading, keys=serial.keys(self.catalogue), lane_count=lane_count)
+            packets = self._load(replace(self._source_spec(node), chain=reading), PACKET_COLUMNS)
+            return behind_packets(packets, read, self.catalogue, lane_count, node.id, stages=stages)
+
     def _chained(self, frame: DataFrame, plan: QueryPlan, serial: ChainPlan) -> DataFrame:
         if asides_of(frame):
             frame = self._without_asides(frame, plan.source)
@@ -178,7 +210,13 @@ class Compilation:
             # Columns that nobody uses were not read.
             read = replace(serial, schema=serial.schema.keep(frame.columns))
             columns = [backquoted(name) for name in read.schema.names]
-            return chained(frame.select(*columns), read, self.catalogue, self.lanes(serial) or 1)
+            stages = place(plan, serial, self.catalogue).way_out == "writer"
+            return behind_rows(frame.select(*columns), read, self.catalogue, self.lanes(serial) or 1, stages=stages)
+
+    def _staged_outputs(self, plan: QueryPlan) -> tuple[Output, ...]:
+        """Of a query whose chain stages its rows: the sinks take all columns as they are."""
+        names = self._schema(plan.base).names
+        return (*(column_output(b.sink, self.catalogue, names) for b in plan.branches), *self._letter_outputs(plan))
 
     def _compile(self, node: Node, inputs: Mapping[str, DataFrame]) -> DataFrame:
         operator = self.catalogue.get(node.operator)
@@ -196,7 +234,7 @@ class Compilation:
         conditions = [self._condition(nodes[0], plan.source) if nodes else None for nodes in first]
         return prefilter_of(conditions, self._schema(plan.source))
 
-    def _letters(self, plan: QueryPlan) -> tuple[Node, str] | None:
+    def _letter_outputs(self, plan: QueryPlan) -> list[Output]:
         """The topic for rows that the chain's operators set aside. Raises InvalidInput where nodes name several."""
         serial = self.chain_of(plan)
         named = {
@@ -206,7 +244,7 @@ class Compilation:
         }
         if len(named) > 1:
             raise InvalidInput("neighbouring serial nodes name different dead-letter topics", valid=tuple(named))
-        return next(((node, topic) for topic, node in named.items()), None)
+        return [dead_letter_output(node, topic, LETTER_COLUMN) for topic, node in named.items()]
 
     def _condition(self, node: Node, before: Node) -> str | None:
         step = self.catalogue.get(node.operator).row_step(self.validated.configs[node.id], self._schema(before))

@@ -195,6 +195,7 @@ class Engine:
         }
         compilation = replace(compilation, ranges=ranges)
         run = uuid.uuid4().hex[:12]
+        rows: dict[str, int] = {}
         with Client(self.settings.bootstrap, client_id="headrace-engine") as client:
             for plan in plan_queries(validated, self.catalogue):
                 compiled = compilation.query(plan)
@@ -204,10 +205,10 @@ class Engine:
                 spec = SinkSpec(
                     f"{document.name}.{plan.name}.{run}", self.settings.bootstrap, str(staging), None, outputs
                 )
-                with bounded_orders(compilation, plan):
-                    write_once(spec, compiled.frame)
+                with bounded_orders(compilation, plan, spec):
+                    rows |= write_once(spec, compiled.frame).rows_of(0)
         counts = Counts.of((o._name or "", o.get) for o in compilation.observations)
-        return BatchResult(counts.nodes, counts.bad, time.monotonic() - began_s)
+        return BatchResult({**rows, **counts.nodes}, counts.bad, time.monotonic() - began_s)
 
     def sampling(
         self, made: Mapping[str, Made] | None = None, inputs: Mapping[str, Sequence[Config]] | None = None
@@ -291,7 +292,7 @@ class Engine:
             align(home, spec, last)
             progress = QueryProgress(plan, location.topic if location else None, end=dict(last.start or {}))
             if chain is not None:
-                progress.chain = chain.totals
+                progress.chain = chain.figures
             return RunningQuery(home, compiled, Committer(spec, log, chain), progress, until_end=until_end)
         except BaseException:
             log.close()

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from headrace.graph.document import Node
 from headrace.graph.schema import Schema
 from headrace.operators.serial_chain import ChainPlan
 from headrace.serial import Manifest, Moment, Progress, Version, manifest_from_json, manifest_to_json
+from headrace.spark.specs import SinkSpec
 
 # The property of a Spark job under which tasks find their orders: it goes with each task, also with a late one.
 ORDERS_PROPERTY = "headrace.chain"
@@ -19,12 +20,14 @@ ORDERS_PROPERTY = "headrace.chain"
 @dataclass(frozen=True, slots=True)
 class Orders:
     """One micro-batch. The chain comes from here and not from the function that Spark holds: so that another version
-    of the operators can take over from one micro-batch to the next. `directory` is None for a bounded run."""
+    of the operators can take over from one micro-batch to the next. `directory` is None for a bounded run; `sink` is
+    for chains that stage their rows themselves."""
 
     plan: ChainPlan
     moment: Moment
     directory: str | None = None
     manifest: Manifest = field(default_factory=dict)
+    sink: SinkSpec | None = None
 
     def versions(self, lane: int) -> dict[str, Version]:
         return {node: lanes[lane] for node, lanes in self.manifest.items() if lane in lanes}
@@ -39,6 +42,7 @@ class Orders:
                 "moment": [moment.batch, moment.watermark_us, moment.now_us, moment.limit_s],
                 "directory": self.directory,
                 "manifest": manifest_to_json(self.manifest),
+                "sink": None if self.sink is None else asdict(self.sink),
             }
         )
 
@@ -48,7 +52,8 @@ class Orders:
         nodes = tuple(Node(node["id"], node["operator"], node["config"]) for node in fields["nodes"])
         schema = replace(Schema.parse(fields["columns"]), event_time=fields["event_time"])
         manifest = manifest_from_json(fields["manifest"])
-        return cls(ChainPlan(nodes, schema), Moment(*fields["moment"]), fields["directory"], manifest)
+        sink = None if fields["sink"] is None else SinkSpec.from_dict(fields["sink"])
+        return cls(ChainPlan(nodes, schema), Moment(*fields["moment"]), fields["directory"], manifest, sink)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,6 +11,7 @@ from headrace.graph.document import Node
 from headrace.operators import Catalogue
 from headrace.operators.file_sink import ToFileConfig
 from headrace.operators.preview import PreviewConfig
+from headrace.operators.spec import OperatorConfig
 from headrace.operators.topic_sink import ToTopicConfig
 from headrace.spark.specs import Output
 from headrace.spark.wide import View, WideRow
@@ -20,28 +22,45 @@ _JSON_OPTIONS = {"ignoreNullFields": "false"}
 
 def make_output(sink: Node, catalogue: Catalogue, view: View, row: WideRow) -> Output:
     """Adds to the wide row what this sink needs. Raises InvalidInput for a sink that no writer knows."""
+    config, output = _plain(sink, catalogue)
+    if _takes_columns(config):
+        return replace(output, keep=view.keep, columns={name: view.physical(name) for name in view.visible})
+    text = _as_text(output, view, row)
+    return _with_key(text, config.key, view, row) if isinstance(config, ToTopicConfig) else text
+
+
+def column_output(sink: Node, catalogue: Catalogue, names: Sequence[str]) -> Output:
+    """For a sink that takes columns, right behind a chain: all rows, under these names."""
+    _, output = _plain(sink, catalogue)
+    return replace(output, columns={name: name for name in names})
+
+
+def takes_columns(sink: Node, catalogue: Catalogue) -> bool:
+    """Whether the writer makes records or files of this sink from columns, and needs no text from Spark."""
+    return _takes_columns(catalogue.get(sink.operator).configure(sink.config))
+
+
+def _plain(sink: Node, catalogue: Catalogue) -> tuple[OperatorConfig, Output]:
+    """The sink's settings, and where its rows go."""
     config = catalogue.get(sink.operator).configure(sink.config)
     if isinstance(config, ToTopicConfig):
-        output = Output(sink.id, "topic", config.topic, config.format)
-        if config.format == "arrow":
-            return _by_column(output, view)
-        return _with_key(_as_text(output, view, row), config.key, view, row)
+        return config, Output(sink.id, "topic", config.topic, config.format)
     if isinstance(config, ToFileConfig):
-        output = Output(sink.id, "file", str(Path(config.path).absolute()), config.format)
-        return _as_text(output, view, row) if config.format == "json" else _by_column(output, view)
+        return config, Output(sink.id, "file", str(Path(config.path).absolute()), config.format)
     if isinstance(config, PreviewConfig):
-        return _as_text(Output(sink.id, "preview", sink.id, "json", row_limit=config.rows), view, row)
+        return config, Output(sink.id, "preview", sink.id, "json", row_limit=config.rows)
     raise InvalidInput(f"the sink {sink.operator!r} has no writer", node=sink.id)
+
+
+def _takes_columns(config: OperatorConfig) -> bool:
+    if isinstance(config, ToTopicConfig):
+        return config.format == "arrow"
+    return isinstance(config, ToFileConfig) and config.format != "json"
 
 
 def dead_letter_output(source: Node, topic: str, bad_column: str) -> Output:
     """Bad rows of a source, as finished text, into its dead-letter topic."""
     return Output(f"{source.id}.dead_letter", "topic", topic, "json", value=bad_column)
-
-
-def physical_columns(output: Output) -> list[str]:
-    names = [output.value, output.key, output.keep, *output.columns.values()]
-    return [name for name in names if name is not None]
 
 
 def _as_text(output: Output, view: View, row: WideRow) -> Output:
@@ -58,7 +77,3 @@ def _with_key(output: Output, key: str | None, view: View, row: WideRow) -> Outp
     if key is None:
         return output
     return replace(output, key=row.column(spark.col(view.physical(key)).cast("string")))
-
-
-def _by_column(output: Output, view: View) -> Output:
-    return replace(output, keep=view.keep, columns={name: view.physical(name) for name in view.visible})

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from headrace.graph.document import Document
+from headrace.spark.chain_figures import ChainFigures
 from headrace.spark.compile import BAD_ROWS, NODE_ROWS, SKIPPED_ROWS
 from headrace.spark.plan import QueryPlan
 from headrace.spark.status import NodeCount, QueryStatus
@@ -30,8 +31,7 @@ class QueryProgress:
     rows: dict[str, int] = field(default_factory=dict)
     bad: int = 0
     late: int = 0
-    chain: Mapping[tuple[str, str], int] = field(default_factory=dict)
-    """(node, figure) → sum, of the query's serial operators."""
+    chain: ChainFigures = field(default_factory=ChainFigures)
 
     def add(self, report: StreamingQueryProgress, document: Document) -> dict[str, object]:
         """Takes one report in; returns what happened in that batch, for a progress event."""
@@ -61,15 +61,15 @@ class QueryProgress:
         }
 
     def status(self) -> QueryStatus:
+        failed, late = self.chain.of_figure("failed"), self.chain.of_figure("late")
         counts = [
             NodeCount(
                 node,
                 rows,
-                (self.bad if node == self.plan.source.id else 0) + self.chain.get((node, "failed"), 0),
-                (self.late if node == self.plan.base.id and self.plan.chained else 0)
-                + self.chain.get((node, "late"), 0),
+                (self.bad if node == self.plan.source.id else 0) + failed.get(node, 0),
+                (self.late if node == self.plan.base.id and self.plan.chained else 0) + late.get(node, 0),
             )
-            for node, rows in {**self._chain_rows(), **self.rows}.items()
+            for node, rows in self.rows.items()
         ]
         return QueryStatus(
             self.plan.name,
@@ -81,10 +81,6 @@ class QueryProgress:
             self.plan.members,
             {self._partition(partition): offset for partition, offset in self.end.items()},
         )
-
-    def _chain_rows(self) -> dict[str, int]:
-        """Serial nodes count their own rows: those between two of them never reach Spark."""
-        return {node: rows for (node, figure), rows in dict(self.chain).items() if figure == "rows_out"}
 
     def _partition(self, partition: str) -> str:
         return f"{self.topic}-{partition}"
@@ -99,7 +95,9 @@ class QueryProgress:
         source = self.plan.source.id
         bad = counts.bad.get(source, 0)
         handed_on = sum(source.numInputRows for source in report.sources)
-        return {**counts.nodes, source: handed_on - bad + counts.skipped.get(source, 0)}, bad
+        seen_by_spark = {source: handed_on - bad + counts.skipped.get(source, 0)}
+        # A chain counts its own rows, those between its nodes, and those of a source that never reach Spark.
+        return {**seen_by_spark, **self.chain.rows_of(report.batchId), **counts.nodes}, bad
 
 
 @dataclass(frozen=True, slots=True)

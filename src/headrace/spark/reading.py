@@ -28,9 +28,14 @@ VALUE_BYTES_MAX = 1_000
 
 def read_range(spec: SourceSpec, schema: StructType, partition: int, start: int, end: int) -> Iterator[pa.RecordBatch]:
     """Runs in a task: the rows of one range, in order, as Arrow batches of exactly the schema."""
+    return read_columns(spec, to_arrow_schema(schema, timezone="UTC"), partition, start, end)
+
+
+def read_columns(
+    spec: SourceSpec, columns: pa.Schema, partition: int, start: int, end: int
+) -> Iterator[pa.RecordBatch]:
     if start >= end:
         return
-    columns = to_arrow_schema(schema, timezone="UTC")
     hidden = {*SYSTEM_COLUMNS, *ASIDE_COLUMNS}
     decode: Decoder = decoder(spec.format, pa.schema([field for field in columns if field.name not in hidden]))
     first_look = _FirstLook(spec, columns)

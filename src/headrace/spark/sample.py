@@ -19,8 +19,8 @@ from headrace.graph.validation import Validated, validate
 from headrace.operators import Catalogue
 from headrace.operators.projection import project
 from headrace.operators.serial_chain import ChainPlan
-from headrace.spark.chain import chained
 from headrace.spark.chain_driver import ordered
+from headrace.spark.chain_frames import behind_rows
 from headrace.spark.compile import Compilation, Range, blaming
 from headrace.spark.specs import ASIDE_COLUMNS
 from headrace.spark.topics import open_topic
@@ -148,7 +148,7 @@ class Sampling:
         read = replace(chain, schema=chain.schema.keep(before.columns))
         columns = [backquoted(name) for name in read.schema.names]
         # One lane for all keys: the newest rows of all of them come last.
-        frame = chained(before.select(*columns), read, self.catalogue, 1)
+        frame = behind_rows(before.select(*columns), read, self.catalogue, 1, stages=False)
         return _Leaving(_good(frame), chain, before)
 
     def _frame(self, compilation: Compilation, node: Node, inputs: Mapping[str, DataFrame]) -> DataFrame:

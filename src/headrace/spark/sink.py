@@ -12,19 +12,19 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import pyarrow as pa
-from pyspark import TaskContext
 from pyspark.sql import DataFrame
 
 from headrace.errors import CorruptData, ExternalFailure
 from headrace.serial import LaneResult, Moment
 from headrace.spark.chain import results_of
 from headrace.spark.chain_driver import ChainDriver
+from headrace.spark.chain_figures import ChainFigures
 from headrace.spark.checkpoint import Checkpoint, source_offsets
 from headrace.spark.commit import CommitLog, CommitRecord, FileMove, Rows, append_rows
 from headrace.spark.files import make_visible, update_preview
 from headrace.spark.orders import ChainRecord
-from headrace.spark.specs import SinkSpec
-from headrace.spark.staging import Staged, Staging
+from headrace.spark.specs import MESSAGE_COLUMN, SinkSpec
+from headrace.spark.staging import Staged, message_of
 from headrace.wire.client import Client
 
 # How long a commit waits for a broker that is down before the query fails.
@@ -34,20 +34,15 @@ COMMIT_RETRY_S = 0.2
 
 def staged(spec: SinkSpec, frame: DataFrame) -> list[Staged]:
     """Runs the frame: every task stages its rows. Returns the messages of the winning attempts."""
-    rows = frame.mapInArrow(_stager(spec), "message BINARY").collect()
+    if frame.columns != [MESSAGE_COLUMN]:
+        frame = frame.mapInArrow(_stager(spec), f"{MESSAGE_COLUMN} BINARY")
     # Our own workers wrote these messages, over Spark's authenticated channel.
-    return [pickle.loads(row.message) for row in rows]  # noqa: S301
+    return [pickle.loads(row[0]) for row in frame.collect()]  # noqa: S301
 
 
 def _stager(spec: SinkSpec) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
     def stage(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        context = TaskContext.get()
-        task, attempt = (context.partitionId(), context.taskAttemptId()) if context else (0, 0)
-        with Staging(spec, task, attempt) as staging:
-            for batch in batches:
-                staging.add(batch)
-            message = pickle.dumps(staging.finish())
-        yield pa.record_batch({"message": pa.array([message], pa.binary())})
+        yield message_of(spec, batches)
 
     return stage
 
@@ -98,7 +93,7 @@ class Committer:
         last, offsets = self._log.last(), self._checkpoint.offsets(batch)
         known = last is None or offsets is None or last.batch >= batch
         record = ChainRecord.from_json(last.chain if last else None)
-        self._moment = None if known else chain.give_orders(frame, batch, offsets or "", record)
+        self._moment = None if known else chain.give_orders(frame, batch, offsets or "", record, self._spec)
 
     def _chain_record(self, last: CommitRecord, messages: Sequence[Staged]) -> tuple[ChainRecord, list[LaneResult]]:
         before = ChainRecord.from_json(last.chain)
@@ -139,7 +134,8 @@ class Committer:
         make_visible(record.files)
         update_preview(self._spec, messages)
         if self.chain is not None:
-            self.chain.committed(ChainRecord.from_json(last.chain), chain, results)
+            self.chain.committed(ChainRecord.from_json(last.chain), chain)
+            self.chain.figures.add(batch, results, messages)
 
     def _require_same(self, last: CommitRecord, offsets: str) -> None:
         if source_offsets(last.offsets or "") != source_offsets(offsets):
@@ -149,14 +145,17 @@ class Committer:
             )
 
 
-def write_once(spec: SinkSpec, frame: DataFrame) -> None:
-    """A batch run is one transaction: all its rows, or none."""
+def write_once(spec: SinkSpec, frame: DataFrame) -> ChainFigures:
+    """A batch run is one transaction: all its rows, or none. Returns what its chain counted, if it has one."""
     messages = staged(spec, frame)
     with Client(spec.bootstrap, client_id="headrace-sink") as client:
         append_rows(client, f"headrace.{spec.query}", collect_rows(messages))
     make_visible(moves(spec, 0, messages))
     update_preview(spec, messages)
     discard(messages)
+    figures = ChainFigures()
+    figures.add(0, results_of(lane for message in messages for lane in message.lanes), messages)
+    return figures
 
 
 def collect_rows(messages: Sequence[Staged]) -> Rows:

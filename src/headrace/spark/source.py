@@ -146,6 +146,10 @@ class TopicRangeReader(DataSourceReader):
 
 def _read(spec: SourceSpec, schema: StructType, wanted: OffsetRange) -> Iterator[pa.RecordBatch]:
     # Loaded in the tasks alone: the process that only plans offsets starts sooner without Arrow.
+    if spec.chain is not None:
+        from headrace.spark.chain_reader import read_chained  # noqa: PLC0415
+
+        return read_chained(spec, spec.chain, wanted.partition, wanted.start, wanted.end)
     from headrace.spark.reading import read_range  # noqa: PLC0415
 
     return read_range(spec, schema, wanted.partition, wanted.start, wanted.end)

@@ -16,6 +16,8 @@ SKIPPED_COLUMN = "_skipped"
 # Rows that a serial operator set aside, as dead letters; and what a lane of a chain leaves for the commit.
 LETTER_COLUMN = "_letter"
 CHAIN_COLUMN = "_chain"
+# The only column of a frame whose tasks have staged their rows themselves.
+MESSAGE_COLUMN = "_message"
 # What travels beside the rows: in a row of data all of these are null.
 ASIDE_COLUMNS = {BAD_COLUMN: "STRING", SKIPPED_COLUMN: "BIGINT", LETTER_COLUMN: "STRING", CHAIN_COLUMN: "BINARY"}
 SYSTEM_COLUMNS = {"_timestamp": "TIMESTAMP", "_key": "BINARY", "_partition": "INT", "_offset": "BIGINT"}
@@ -31,6 +33,19 @@ class TopicLocation:
     topic: str
     bootstrap: str
     log_directory: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ChainReading:
+    """What a topic's reader does for the chain that comes first behind it (see `spark.placement`).
+
+    With `keys` it packs rows of these columns by lane; else it runs the chain, and stages what leaves it if `stages`.
+    """
+
+    columns: str
+    keys: tuple[str, ...] | None = None
+    lane_count: int = 1
+    stages: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +65,7 @@ class SourceSpec:
     end: Offsets | None = None
     prefilter: list[Any] | None = None
     serves_chain: bool = False
+    chain: ChainReading | None = None
 
     def to_json(self) -> str:
         return json.dumps(asdict(self))
@@ -57,7 +73,8 @@ class SourceSpec:
     @classmethod
     def from_json(cls, text: str) -> SourceSpec:
         fields = json.loads(text)
-        return cls(**{**fields, "location": TopicLocation(**fields["location"])})
+        chain = fields["chain"] and ChainReading(**{**fields["chain"], "keys": _tuple(fields["chain"]["keys"])})
+        return cls(**{**fields, "location": TopicLocation(**fields["location"]), "chain": chain})
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +97,12 @@ class Output:
     row_limit: int = 0
 
 
+def physical_columns(output: Output) -> list[str]:
+    """What the writer reads of a row for this output."""
+    names = [output.value, output.key, output.keep, *output.columns.values()]
+    return [name for name in names if name is not None]
+
+
 @dataclass(frozen=True, slots=True)
 class SinkSpec:
     """All that the writer of one query needs. `checkpoint` is None in a batch run, whose only batch is 0."""
@@ -89,3 +112,12 @@ class SinkSpec:
     staging: str
     checkpoint: str | None
     outputs: tuple[Output, ...]
+
+    @classmethod
+    def from_dict(cls, fields: dict[str, Any]) -> SinkSpec:
+        """What `asdict` gave, also through JSON."""
+        return cls(**{**fields, "outputs": tuple(Output(**output) for output in fields["outputs"])})
+
+
+def _tuple(names: list[str] | None) -> tuple[str, ...] | None:
+    return None if names is None else tuple(names)

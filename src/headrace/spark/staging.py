@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import pickle
 import time
 from collections import deque
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -14,11 +16,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet
+from pyspark import TaskContext
 from pyspark.sql.datasource import WriterCommitMessage
 
 from headrace.log import encode_batches
 from headrace.spark.partitioner import by_partition, partitions_of
-from headrace.spark.specs import CHAIN_COLUMN, Output, SinkSpec
+from headrace.spark.specs import CHAIN_COLUMN, MESSAGE_COLUMN, Output, SinkSpec, physical_columns
 
 # Up to this size a task's rows for one partition travel in its commit message; beyond it, in a file.
 INLINE_BYTES_MAX = 256 * 1024
@@ -67,6 +70,17 @@ class Staged(WriterCommitMessage):
     """What the lanes of a chain left, for the commit."""
 
 
+def message_of(spec: SinkSpec, batches: Iterable[pa.RecordBatch]) -> pa.RecordBatch:
+    """Runs in a task: stages all its rows. Returns the one row that it leaves, its commit message."""
+    context = TaskContext.get()
+    task, attempt = (context.partitionId(), context.taskAttemptId()) if context else (0, 0)
+    with Staging(spec, task, attempt) as staging:
+        for batch in batches:
+            staging.add(batch)
+        message = pickle.dumps(staging.finish())
+    return pa.record_batch({MESSAGE_COLUMN: pa.array([message], pa.binary())})
+
+
 class Staging:
     """Takes the batches of one task attempt; `finish` gives the message. Leaving it without that removes everything."""
 
@@ -82,10 +96,13 @@ class Staging:
         self._previews = [_PreviewStage(o) for o in spec.outputs if o.kind == "preview"]
 
     def add(self, batch: pa.RecordBatch) -> None:
-        if CHAIN_COLUMN in batch.schema.names:
+        """Rows for every output whose columns the batch has."""
+        names = set(batch.schema.names)
+        if CHAIN_COLUMN in names:
             self._lanes += cast("list[bytes]", batch.column(CHAIN_COLUMN).drop_null().to_pylist())
         for stage in self._stages():
-            stage.add(batch)
+            if names.issuperset(physical_columns(stage.output)):
+                stage.add(batch)
 
     def finish(self) -> Staged:
         topic_parts = tuple(part for stage in self._topics for part in stage.parts())

@@ -66,7 +66,7 @@ class _Total(Operator):
             totals[row["k"]] = totals.get(row["k"], 0) + self._config.factor * row["n"]
             made.append({**row, "total": totals[row["k"]]})
         self._totals.value = totals
-        schema = pa.schema([("k", pa.string()), ("n", pa.int64()), ("total", pa.int64())])
+        schema = pa.schema([pa.field("k", pa.string()), pa.field("n", pa.int64()), pa.field("total", pa.int64())])
         return [Batch(pa.RecordBatch.from_pylist(made, schema))]
 
     def _misbehave(self, number: int) -> None:

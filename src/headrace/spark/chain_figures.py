@@ -1,0 +1,48 @@
+"""What the tasks of a chain counted: totals for the status of a query, and rows by node for each micro-batch."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from headrace.serial import LaneResult, NodeReport
+from headrace.spark.staging import Staged
+
+# Reports of progress come a little after their commit: micro-batches whose rows are kept for them.
+BATCHES_KEPT = 16
+
+
+@dataclass(slots=True)
+class ChainFigures:
+    """Of one query since it started. Sinks are counted too: behind a chain that stages its rows nobody else does."""
+
+    totals: Counter[tuple[str, str]] = field(default_factory=Counter)
+    """(node, figure) → sum."""
+    _rows: dict[int, Counter[str]] = field(default_factory=dict)
+
+    def add(self, batch: int, results: Sequence[LaneResult], messages: Iterable[Staged]) -> None:
+        rows = self._rows[batch] = Counter[str]()
+        while len(self._rows) > BATCHES_KEPT:
+            del self._rows[min(self._rows)]
+        for node, report in (item for result in results for item in result.reports.items()):
+            rows[node] += report.rows_out
+            for name, value in _figures(report).items():
+                self.totals[node, name] += value
+        for node, count in (item for message in messages for item in message.rows.items()):
+            rows[node] += count
+            self.totals[node, "rows_out"] += count
+
+    def rows_of(self, batch: int) -> dict[str, int]:
+        """Rows that left each node in a micro-batch; empty for one that is not kept."""
+        return dict(self._rows.get(batch, {}))
+
+    def of_figure(self, figure: str) -> dict[str, int]:
+        """A figure by node."""
+        return {node: value for (node, name), value in dict(self.totals).items() if name == figure}
+
+
+def _figures(report: NodeReport) -> dict[str, int]:
+    own = {"rows_in": report.rows_in, "rows_out": report.rows_out, "failed": report.failed}
+    copies = {"copies": report.copies.count, "copied_bytes": report.copies.bytes}
+    return {**own, **copies, **report.counts}

@@ -1,0 +1,92 @@
+"""Rows on their way to their lanes, packed by the source's reader: Spark moves a few packets and never sees a row."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+
+from headrace.serial import LaneInput, group, lane_of
+from headrace.serial.keys import Integers
+from headrace.spark.pieces import in_pieces, pieces_of
+
+LANE, ORIGIN, ORDINAL, PACKET = "lane", "origin", "ordinal", "packet"
+PACKET_COLUMNS = f"{LANE} INT, {ORIGIN} INT, {ORDINAL} INT, {PACKET} BINARY"
+# Rows that are divided among the lanes at once: one packet for each lane that gets some.
+ROWS_PER_PACKING = 131_072
+# The ordinal of a packet that holds no rows, but what its reader counted.
+COUNTS = -1
+
+
+@dataclass(slots=True)
+class ReadCounts:
+    """What one task of a source read: rows handed on, and records that could not be decoded."""
+
+    rows: int = 0
+    bad: int = 0
+
+
+def packed(
+    batches: Iterable[pa.RecordBatch], origin: int, keys: Sequence[str], lane_count: int, counts: ReadCounts
+) -> Iterator[pa.RecordBatch]:
+    """Packets of a source's task, in order, and a last one with its counts."""
+    for ordinal, rows in enumerate(in_pieces(batches, ROWS_PER_PACKING)):
+        yield _packets(rows, origin, ordinal, _lanes(rows, keys, lane_count))
+    content = json.dumps([counts.rows, counts.bad]).encode()
+    yield _table([origin % lane_count], origin, COUNTS, [content])
+
+
+def unpacked(packets: Iterable[pa.RecordBatch], counts: ReadCounts) -> Iterator[LaneInput]:
+    """A lane's rows in the order (origin, place in it), however they arrived. Adds to the counts."""
+    waiting: list[tuple[int, int, pa.Buffer]] = []
+    for batch in packets:
+        places = np.stack([batch.column(ORIGIN).to_numpy(), batch.column(ORDINAL).to_numpy()], axis=1).tolist()
+        for (origin, ordinal), content in zip(places, batch.column(PACKET), strict=True):
+            if ordinal == COUNTS:
+                rows, bad = json.loads(content.as_py())
+                counts.rows, counts.bad = counts.rows + rows, counts.bad + bad
+            else:
+                waiting.append((origin, ordinal, content.as_buffer()))
+    waiting.sort(key=lambda packet: packet[:2])
+    for origin in dict.fromkeys(packet[0] for packet in waiting):
+        batches = (batch for at, _, content in waiting if at == origin for batch in pa.ipc.open_stream(content))
+        yield from (LaneInput(rows, origin=origin) for rows in pieces_of(batches))
+
+
+def _lanes(rows: pa.RecordBatch, keys: Sequence[str], lane_count: int) -> Integers:
+    if lane_count == 1:
+        return np.zeros(rows.num_rows, np.int64)
+    groups = group([rows.column(key) for key in keys], rows.num_rows)
+    return lane_of(groups.keys, lane_count)[groups.codes]
+
+
+def _packets(rows: pa.RecordBatch, origin: int, ordinal: int, lanes: Integers) -> pa.RecordBatch:
+    # Sixteen bits make numpy sort by counting.
+    order = np.argsort(lanes.astype(np.uint16), kind="stable")
+    sizes = np.bincount(lanes)
+    chosen = np.flatnonzero(sizes)
+    ends = np.cumsum(sizes)
+    ordered = rows if len(chosen) == 1 else rows.take(order)
+    contents = [_stream(ordered.slice(int(ends[lane] - sizes[lane]), int(sizes[lane]))) for lane in chosen]
+    return _table(chosen.tolist(), origin, ordinal, contents)
+
+
+def _table(lanes: list[int], origin: int, ordinal: int, contents: Sequence[bytes]) -> pa.RecordBatch:
+    count = len(lanes)
+    columns = [
+        pa.array(lanes, pa.int32()),
+        pa.array([origin] * count, pa.int32()),
+        pa.array([ordinal] * count, pa.int32()),
+        pa.array(contents, pa.binary()),
+    ]
+    return pa.record_batch(columns, names=[LANE, ORIGIN, ORDINAL, PACKET])
+
+
+def _stream(rows: pa.RecordBatch) -> bytes:
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, rows.schema) as writer:
+        writer.write_batch(rows)
+    return sink.getvalue().to_pybytes()

@@ -1,0 +1,65 @@
+"""Where a query's chain runs: as near to the log's files as it can, for every hop through the JVM costs a copy by row.
+
+| rows come in | |
+|---|---|
+| `reader` | the chain runs where the topic is read: it comes first, and its lanes are the topic's partitions |
+| `packets` | it comes first, and needs rows by key: the reader packs them by lane, Spark moves the packets |
+| `rows` | Spark's own plan comes before it, and hands over rows |
+
+| rows go out | |
+|---|---|
+| `writer` | every sink takes columns as they leave the chain: they are staged in the same task |
+| `rows` | filters, selects or text formats follow: Spark's own plan takes the rows over |
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from headrace.operators import Catalogue
+from headrace.operators.serial_chain import ChainPlan
+from headrace.spark.outputs import takes_columns
+from headrace.spark.plan import QueryPlan
+
+WayIn = Literal["reader", "packets", "rows"]
+WayOut = Literal["writer", "rows"]
+
+
+@dataclass(frozen=True, slots=True)
+class Placement:
+    """The ways into and out of a chain, each with its reason."""
+
+    way_in: WayIn
+    way_out: WayOut
+    because: tuple[str, str]
+
+    def __str__(self) -> str:
+        return f"in by {self.way_in} ({self.because[0]}), out by {self.way_out} ({self.because[1]})"
+
+
+def place(plan: QueryPlan, chain: ChainPlan, catalogue: Catalogue) -> Placement:
+    """The same for the same plan: it changes nothing about the rows, only where the work is done."""
+    way_in, why_in = _way_in(plan, chain, catalogue)
+    way_out, why_out = _way_out(plan, catalogue)
+    return Placement(way_in, way_out, (why_in, why_out))
+
+
+def _way_in(plan: QueryPlan, chain: ChainPlan, catalogue: Catalogue) -> tuple[WayIn, str]:
+    if plan.source.operator != "topic":
+        return "rows", f"the source {plan.source.operator} is Spark's own"
+    if plan.chain[1].id != chain.nodes[0].id:
+        return "rows", f"{plan.chain[1].operator} comes first, in Spark's plan"
+    keys = chain.keys(catalogue)
+    if keys is None:
+        return "reader", "lanes are the topic's partitions"
+    return "packets", f"lanes are by {', '.join(keys) or 'no key'}"
+
+
+def _way_out(plan: QueryPlan, catalogue: Catalogue) -> tuple[WayOut, str]:
+    for branch in plan.branches:
+        if branch.steps:
+            return "rows", f"{branch.steps[0][0].operator} follows, in Spark's plan"
+        if not takes_columns(branch.sink, catalogue):
+            return "rows", f"Spark writes the text for {branch.sink.operator}"
+    return "writer", "sinks take columns"
