@@ -10,6 +10,7 @@ from typer.testing import CliRunner
 from headrace.cli import app
 from headrace.errors import Conflict, NotFound
 from headrace.serial import Progress, Version
+from headrace.serial.versions import Change
 from headrace.spark.commit import CommitLog, CommitRecord
 from headrace.spark.orders import ChainRecord
 from headrace.wire.client import Client
@@ -20,7 +21,7 @@ def test_state_is_shown_as_committed_and_nobody_is_fenced(tmp_path: Path) -> Non
     broker = BrokerProcess(tmp_path / "data")
     broker.start()
     try:
-        version = Version(("3-aa", "4-bb"), "3-aa", 10, 100)
+        version = Version((Change("3-aa", range(32), 100), Change("4-bb", range(1), 10)))
         chain = ChainRecord({"window": {1: version, 0: version}}, Progress(watermark_us=5_000_000), 2).to_json()
         with Client(broker.bootstrap, client_id="writer") as client:
             log = CommitLog(client, "shop.window")

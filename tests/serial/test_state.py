@@ -8,18 +8,31 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from headrace.errors import Conflict, CorruptData
-from headrace.serial import LocalFiles, NodeState, StateStore, Version, group, manifest_from_json, manifest_to_json
+from headrace.errors import Conflict, CorruptData, InvalidInput
+from headrace.serial import (
+    LocalFiles,
+    NodeState,
+    StateStore,
+    Version,
+    group,
+    lane_of,
+    manifest_from_json,
+    manifest_to_json,
+)
+from headrace.serial import store as store_module
+from headrace.serial.key_hash import BUCKETS
+from headrace.serial.repartition import repartitioned
+from headrace.serial.versions import CHANGES_KEPT
 from headrace.testing import Crash, MemoryFiles
 
 KEY = (("k", pa.string()), ("d", pa.int64()))
 COLUMNS = (("n", pa.int64()), ("text", pa.string()), ("at", pa.timestamp("us", tz="UTC")))
 LENGTH = 3
 
-keys = st.tuples(st.sampled_from(["a", "b", "c", None]), st.integers(0, 2))
+keys = st.tuples(st.sampled_from(["a", "b", "c", None]), st.integers(0, 5))
 changes = st.lists(
     st.one_of(
         st.tuples(st.just("put"), keys, st.integers(0, 99)),
@@ -72,8 +85,14 @@ def copied(model: Model) -> Model:
     return {name: dict(values) for name, values in model.items()}
 
 
-@settings(max_examples=80, deadline=None)
-@given(st.lists(st.tuples(changes, fates), max_size=40))
+@pytest.fixture(params=[1, store_module.PART_VALUES_MIN], ids=["in turn", "whole"], autouse=True)
+def _part_size(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A small state is written whole every time, unless told otherwise."""
+    monkeypatch.setattr(store_module, "PART_VALUES_MIN", request.param)
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.lists(st.tuples(changes, fates), max_size=60))
 def test_state_is_what_was_committed(history: list[tuple[list[Any], str]]) -> None:
     files = MemoryFiles()
     stores = [StateStore(files), StateStore(files)]
@@ -117,9 +136,14 @@ def test_what_is_written_follows_the_change_and_not_the_size() -> None:
     files = MemoryFiles()
     store = StateStore(files)
     version = touched(store, Version(), 0, 100_000)
-    before = sum(map(len, files.contents.values()))
-    version = touched(store, version, 1, 10)
-    assert sum(map(len, files.contents.values())) - before < 5_000
+    before = version.size_bytes
+    sizes = []
+    for batch in range(1, 2 * BUCKETS):
+        version = touched(store, version, batch, 10)
+        sizes.append(version.changes[-1].size_bytes)
+    # Ten rows, and in turn a bucket of all: never the whole state at once.
+    assert max(sizes) < before / BUCKETS * 2
+    assert len(version.changes) <= BUCKETS + CHANGES_KEPT
     assert len(store.load("node", 0, version).table("t", [("k", pa.int64())], [("n", pa.int64())])) == 100_000
 
 
@@ -129,10 +153,9 @@ def test_versions_stay_short_and_old_files_are_swept() -> None:
     version = Version()
     for batch in range(200):
         version = touched(store, version, batch, 5)
-    assert len(version.changes) <= 40
-    assert version.snapshot is not None
+    assert len(version.changes) <= 5 + CHANGES_KEPT
     store.sweep({"node": {0: version}})
-    assert len(files.contents) == len(version.changes) + 1
+    assert len(files.contents) == len(version.changes)
     table = StateStore(files).load("node", 0, version).table("t", [("k", pa.int64())], [("n", pa.int64())])
     assert set(table["n"][table.slots()].tolist()) == {200}
 
@@ -186,3 +209,54 @@ def test_rows_are_grouped_by_all_their_keys(rows: list[tuple[str | None, int, bo
     assert [found[code] for code in groups.codes] == rows
     assert found == list(dict.fromkeys(rows))
     assert [rows[i] for i in groups.order()] == sorted(rows, key=found.index)
+
+
+def test_repartitioned_state_is_where_its_keys_go() -> None:
+    files = MemoryFiles()
+    store, manifest = StateStore(files), {}  # type: tuple[StateStore, dict[int, Version]]
+    names = pa.array([f"k{n}" for n in range(200)])
+    for lane in range(3):
+        own = names.filter(pa.array(lane_of([names], 3) == lane))
+        state = store.load("node", lane, Version())
+        table, rings = state.table("t", KEY[:1], COLUMNS[:1]), state.rings("r", KEY[:1], LENGTH)
+        slots, _ = table.add([own])
+        table["n"][slots] = lane_of([own], 1_000_000)
+        rings.append(rings.add([own]), np.zeros(len(own), np.int64), np.full(len(own), float(lane)))
+        state.value("_timers").value = {"event": [lane, 7], "processing": []}
+        manifest[lane] = store.write("node", lane, 5, state, Version())
+    made = repartitioned(store, {"node": manifest}, ["k"], 5, 5)["node"]
+    seen: list[str] = []
+    for lane, version in made.items():
+        state = StateStore(files).load("node", lane, version)
+        rows = state.table("t", KEY[:1], COLUMNS[:1]).snapshot()
+        keys: Any = rows["k"].combine_chunks()
+        assert lane_of([keys], 5).tolist() == [lane] * rows.num_rows
+        assert rows["n"].to_pylist() == lane_of([keys], 1_000_000).tolist()
+        assert set(state.rings("r", KEY[:1], LENGTH).snapshot()["k"].to_pylist()) == set(keys.to_pylist())
+        assert state.value("_timers").value == {"event": [0, 1, 2, 7], "processing": []}
+        seen += keys.to_pylist()
+    assert len(seen) == len(names)
+    assert set(seen) == set(names.to_pylist())
+
+
+def test_state_of_no_key_cannot_be_repartitioned() -> None:
+    store = StateStore(MemoryFiles())
+    state = store.load("node", 0, Version())
+    state.value("total").value = 7
+    version = store.write("node", 0, 0, state, Version())
+    with pytest.raises(InvalidInput, match="node 'node': the state 'total' is not kept by k"):
+        repartitioned(store, {"node": {0: version}}, ["k"], 2, 0)
+
+
+def test_state_that_nobody_asks_for_outlives_the_files_it_was_in() -> None:
+    files = MemoryFiles()
+    version = touched(StateStore(files), Version(), 0, 50)
+    for batch in range(1, 3 * BUCKETS):
+        store = StateStore(files)
+        state = store.load("node", 0, version)
+        state.value("other").value = batch
+        version = store.write("node", 0, batch, state, version)
+    store = StateStore(files)
+    store.sweep({"node": {0: version}})
+    table = store.load("node", 0, version).table("t", [("k", pa.int64())], [("n", pa.int64())])
+    assert table["n"][table.slots()].tolist() == [1] * 50

@@ -101,7 +101,7 @@ class Stack:
 
 @pytest.fixture(scope="session")
 def catalogue() -> Iterator[Catalogue]:
-    """With the operators of the tests' own plugin folder; workers inherit the variable."""
+    """With the operators of the tests' own plugin folder."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv(FOLDER_VARIABLE, str(PLUGINS))
         yield load_catalogue(())

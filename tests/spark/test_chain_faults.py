@@ -12,7 +12,7 @@ import pyarrow as pa
 import pytest
 
 from headrace.serial import LocalFiles
-from headrace.serial.store import file_names
+from headrace.serial.versions import file_names
 from headrace.spark.commit import CommitLog
 from headrace.spark.orders import ChainRecord
 from headrace.wire.client import Client
@@ -86,7 +86,7 @@ def state_of(stack: Stack, query: str) -> ChainRecord:
 
 def test_an_attempt_that_ends_late_changes_nothing(stack: Stack, tmp_path: Path) -> None:
     source, target = stack.topic("in", ROWS, partitions=1), stack.name("out")
-    settings = f'misbehave=linger at=77 marks="{tmp_path}" partitioned=as_topic'
+    settings = f'misbehave=wait at=77 marks="{tmp_path}" partitioned=as_topic'
     # Rows in columns are staged where the chain runs: nothing goes to Spark before its state is written.
     document = stack.pipeline(pipeline(source, target, settings) + " format=arrow")
     stack.engine.start(document)

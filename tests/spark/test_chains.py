@@ -5,9 +5,15 @@ from __future__ import annotations
 import time
 from collections import defaultdict
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
+
+from headrace.errors import Conflict
+from headrace.graph import validate
+from headrace.spark.plan import chain_of, identity, plan_queries
+from headrace.spark.repartition import repartition
 
 if TYPE_CHECKING:
     from tests.spark.conftest import Stack
@@ -101,3 +107,60 @@ def test_rows_that_a_function_cannot_handle_are_kept_apart(stack: Stack) -> None
     (letter,) = stack.rows(bad)
     assert letter["row"] == '{"value": 0}'
     assert letter["reason"].startswith("ZeroDivisionError")
+
+
+def test_a_stopped_pipeline_goes_on_with_another_number_of_lanes(stack: Stack) -> None:
+    source, target = stack.topic("in", ROWS[:100]), stack.name("out")
+    document = stack.pipeline(
+        f'topic {source} {SCHEMA} event_time=ts watermark="1 second" max_rows_per_batch=40 ! {WINDOW}'
+        f" ! deduplicate k n ! select k n total ! to-topic {target}"
+    )
+    validated = validate(document, stack.engine.catalogue)
+    stack.engine.start(document)
+    assert stack.engine.wait_idle(document.name, DEADLINE_S)
+    jobs = stack.data / "jobs"
+    for lanes in (3, 1):
+        stack.engine.stop(document.name)
+        (done,) = repartition(validated, stack.engine.catalogue, stack.bootstrap, jobs, lanes)
+        assert done.lanes == lanes
+        stack.produce(source, ROWS[100:200] if lanes == 3 else ROWS[200:])
+        stack.engine.start(document)
+        assert stack.engine.wait_idle(document.name, DEADLINE_S)
+    # One that runs is not disturbed for long: it finds other lanes than it began with, and starts again with those.
+    repartition(validated, stack.engine.catalogue, stack.bootstrap, jobs, 2)
+    stack.produce(source, [{"k": "d0", "n": 1000, "ts": ROWS[-1]["ts"]}])
+    eventually(lambda: len(stack.rows(target)) == len(ROWS) + 1)
+    stack.engine.stop(document.name)
+    assert totals_of(stack.rows(target)) == running_totals([*ROWS, {"k": "d0", "n": 1000}], 7)
+
+
+def test_operators_are_swapped_inside_a_running_query(stack: Stack) -> None:
+    """Rows below the commit that names the new operators went through the old ones, all others through the new."""
+    source, target = stack.topic("in", partitions=1), stack.name("out")
+    text = f'topic {source} schema="k STRING, n BIGINT" as src ! faulty-total factor=%s as total ! to-topic {target}'
+    old, new = (stack.pipeline(text % factor, stack.name("swap")) for factor in (1, 1000))
+    new = replace(new, name=old.name)
+    stack.engine.start(old)
+    stack.produce(source, [{"k": "a", "n": 1}])
+    eventually(lambda: len(stack.rows(target)) == 1)
+    validated = validate(new, stack.engine.catalogue)
+    (plan,) = plan_queries(validated, stack.engine.catalogue)
+    chain = chain_of(plan, validated, stack.engine.catalogue)
+    assert chain is not None
+    (running,) = stack.engine._job(old.name).queries
+    before = running.query.runId
+    running.replace_chain(chain, stack.engine.catalogue, identity(plan))
+    sent = 1
+    while not any(row["total"] >= 1000 for row in stack.rows(target)):
+        stack.produce(source, [{"k": "a", "n": 1}])
+        sent += 1
+        eventually(lambda: len(stack.rows(target)) == sent)  # noqa: B023
+    assert running.query.runId == before
+    stack.engine.stop(old.name)
+    with pytest.raises(Conflict, match="another version"):
+        stack.engine.start(old)
+    stack.produce(source, [{"k": "a", "n": 2}])
+    stack.run(new)
+    found = [row["total"] for row in stack.rows(target)]
+    assert found == sorted(found)
+    assert found == [*range(1, sent), 1000 + sent - 1, 3000 + sent - 1]

@@ -15,7 +15,7 @@ from headrace.graph import Json, Node, Schema
 from headrace.operators.catalogue import Catalogue
 from headrace.operators.serial_chain import ChainPlan
 from headrace.serial import LaneResult, LocalFiles, Moment, lane_of
-from headrace.serial.store import file_names
+from headrace.serial.versions import file_names
 from headrace.spark import chain as chain_module
 from headrace.spark.chain import ORIGIN_COLUMN, inputs_of, lane_task, results_of
 from headrace.spark.chain_driver import ChainDriver, batch_time_us
@@ -50,7 +50,8 @@ class Query:
     def attempt(self, lane: int, *batches: pa.RecordBatch) -> tuple[list[dict[str, Any]], LaneResult]:
         """One attempt of one task: what it would hand on."""
         moment = Moment(self.batch, self.record.progress.watermark_us, self.batch * 1_000_000)
-        orders = Orders(self.driver.plan, moment, str(self.driver.directory), self.record.manifest)
+        plan = replace(self.driver.plan, nodes=self.record.nodes or self.driver.plan.nodes)
+        orders = Orders(plan, moment, str(self.driver.directory), self.record.manifest)
         orders = Orders.from_json(orders.to_json())
         made = pa.Table.from_batches(lane_task(orders, lane, inputs_of(batches), stages=False))
         (result,) = results_of(text for text in made[CHAIN_COLUMN].to_pylist() if text is not None)
@@ -143,13 +144,29 @@ def test_after_a_shuffle_rows_are_in_the_order_of_their_origins(tmp_path: Path) 
     assert [result.latest_us for _, result in found] == [{0: 0, 1: 0}] * 3
 
 
-def test_operators_are_swapped_between_micro_batches_and_state_stays(tmp_path: Path) -> None:
+def test_operators_are_swapped_at_a_commit_and_state_stays(tmp_path: Path) -> None:
     query = Query(tmp_path, plan_of("time-window", {**WINDOW, "emit": "final"}))
     query.run((rows(("a", 1, 1)),), ())
-    query.driver.replace(plan_of("time-window", {**WINDOW, "emit": "changes"}))
-    assert query.run((rows(("a", 1, 2)),), ())[0][0]["c"] == 2
-    with pytest.raises(Conflict, match="same nodes"):
-        query.driver.replace(ChainPlan((Node("other", "time-window", WINDOW),), SCHEMA))
+    query.driver.replace(plan_of("time-window", {**WINDOW, "emit": "changes"}), Catalogue(), "other")
+    # The micro-batch whose beginning is committed already gets the operators that it had.
+    assert query.run((rows(("a", 1, 2)),), ())[0] == []
+    assert query.driver.identity("one") == "other"
+    assert query.run((rows(("a", 1, 3)),), ())[0][0]["c"] == 3
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        ChainPlan((Node("other", "time-window", WINDOW),), SCHEMA),
+        plan_of("time-window", {**WINDOW, "keys": ["n"]}),
+        plan_of("time-window", {**WINDOW, "aggregates": ["sum(n) AS s"]}),
+    ],
+    ids=["another node", "other keys", "other columns"],
+)
+def test_operators_that_need_another_plan_are_refused(tmp_path: Path, other: ChainPlan) -> None:
+    query = Query(tmp_path, plan_of("time-window", WINDOW))
+    with pytest.raises(Conflict, match="same nodes, keys and columns"):
+        query.driver.replace(other, Catalogue(), "other")
 
 
 def test_a_lane_that_did_not_run_is_noticed(tmp_path: Path) -> None:

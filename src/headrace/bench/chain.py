@@ -5,27 +5,21 @@ from __future__ import annotations
 import math
 import tempfile
 import time
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-import numpy as np
-import pyarrow as pa
-
 from headrace.bench.chain_parts import PART_ITEMS, measure_parts
+from headrace.bench.chain_rows import KEYS, PARTITIONS, SCHEMA, blocks
 from headrace.bench.peers import Say
 from headrace.bench.report import Report, Result
-from headrace.bench.rows import ARROW_ROWS_PER_RECORD, ARROW_TOPIC_CONFIG, append_arrow
+from headrace.bench.rows import ARROW_TOPIC_CONFIG, append_arrow
 from headrace.embedded import Local, local
 from headrace.errors import InvalidInput, JobFailed, did_you_mean
 from headrace.pipeline import Pipeline
 from headrace.wire.client import Client
 
-SCHEMA: Final = "k STRING, n BIGINT, x DOUBLE, ts TIMESTAMP"
 TOPIC: Final = "rows"
-PARTITIONS: Final = 2
-KEYS: Final = 10_000
 MICRO_BATCHES: Final = 4
 # Java compiles what is hot only in the second round, and workers are warm: the last round counts.
 ROUNDS: Final = 3
@@ -43,7 +37,7 @@ ITEMS: Final = (*SPARK_ITEMS, *PART_ITEMS)
 class ChainSettings:
     """Raises InvalidInput for an item that does not exist."""
 
-    row_count: int = 2_000_000
+    row_count: int = 8_000_000
     items: tuple[str, ...] = ITEMS
 
     def __post_init__(self) -> None:
@@ -56,14 +50,12 @@ def run_chain(settings: ChainSettings, say: Say) -> Report:
     """Everything it starts has ended afterwards, and its files are gone. Raises HeadraceError."""
     results: list[Result] = []
     wanted = [item for item in SPARK_ITEMS if item in settings.items]
-    if wanted:
-        with (
-            tempfile.TemporaryDirectory(prefix="headrace-bench-", ignore_cleanup_errors=True) as directory,
-            local(Path(directory)) as home,
-        ):
-            records = _fill(home, settings.row_count, say)
-            results += [_measure(home, item, settings.row_count, records, say) for item in wanted]
-    found = [*results, *measure_parts(settings.items)]
+    with tempfile.TemporaryDirectory(prefix="headrace-bench-", ignore_cleanup_errors=True) as directory:
+        if wanted:
+            with local(Path(directory) / "data") as home:
+                records = _fill(home, settings.row_count, say)
+                results += [_measure(home, item, settings.row_count, records, say) for item in wanted]
+        found = [*results, *measure_parts(settings.items, Path(directory), say)]
     return Report("chain", tuple(result for result in found if result.name in settings.items))
 
 
@@ -73,29 +65,6 @@ def _fill(home: Local, row_count: int, say: Say) -> int:
     home.create_topic(TOPIC, partitions=PARTITIONS, config=ARROW_TOPIC_CONFIG)
     with Client(home.bootstrap, client_id="headrace-bench") as client:
         return sum(append_arrow(client, TOPIC, partition, rows) for partition, rows in blocks(row_count))
-
-
-def blocks(row_count: int) -> Iterator[tuple[int, pa.RecordBatch]]:
-    """A row each ten microseconds; the same for every run."""
-    random = np.random.default_rng(1)
-    per_block = 16 * ARROW_ROWS_PER_RECORD
-    for first in range(0, row_count, per_block * PARTITIONS):
-        for partition in range(PARTITIONS):
-            start = first + partition
-            numbers = np.arange(start, min(row_count, first + per_block * PARTITIONS), PARTITIONS)
-            keys = random.integers(0, KEYS // PARTITIONS, len(numbers)) * PARTITIONS + partition
-            names = pa.array([f"key-{key:05d}" for key in range(KEYS)])
-            yield (
-                partition,
-                pa.record_batch(
-                    {
-                        "k": names.take(keys),
-                        "n": random.integers(0, 1000, len(numbers)),
-                        "x": random.random(len(numbers)),
-                        "ts": pa.array(numbers * 10, pa.int64()).view(pa.timestamp("us", tz="UTC")),
-                    }
-                ),
-            )
 
 
 def _measure(home: Local, item: str, row_count: int, records: int, say: Say) -> Result:

@@ -93,7 +93,7 @@ def append_json(client: Client, topic: str, partition: int, rows: pa.RecordBatch
 
 def append_arrow(client: Client, topic: str, partition: int, rows: pa.RecordBatch) -> int:
     """Many rows a record; how many records."""
-    values = [_stream(rows.slice(first, ARROW_ROWS_PER_RECORD)) for first in range(0, len(rows), ARROW_ROWS_PER_RECORD)]
+    values = [stream_of(piece) for piece in slices(rows)]
     _append(client, topic, partition, None, pa.array(values, pa.binary()))
     return len(values)
 
@@ -104,7 +104,12 @@ def _append(client: Client, topic: str, partition: int, keys: Column | None, val
         client.produce({topic: {partition: encoded}})
 
 
-def _stream(rows: pa.RecordBatch) -> bytes:
+def slices(rows: pa.RecordBatch) -> list[pa.RecordBatch]:
+    """As many rows as a record of Arrow format holds."""
+    return [rows.slice(first, ARROW_ROWS_PER_RECORD) for first in range(0, len(rows), ARROW_ROWS_PER_RECORD)]
+
+
+def stream_of(rows: pa.RecordBatch) -> bytes:
     sink = pa.BufferOutputStream()
     with pa.ipc.new_stream(sink, rows.schema) as writer:
         writer.write_batch(rows)

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from headrace.cli.connect import bootstrap_of
+from headrace.cli.connect import bootstrap_of, server_of
 from headrace.cli.options import DEFAULT_DATA_DIR, Bootstrap, DataDir, Json
-from headrace.cli.output import print_json, print_table
-from headrace.errors import NotFound
+from headrace.cli.output import print_json, print_table, print_text
+from headrace.errors import Conflict, NotFound
 
 if TYPE_CHECKING:
     from headrace.wire.client import Client
 
-app = typer.Typer(help="Look at the state of pipelines.", no_args_is_help=True)
+app = typer.Typer(help="Look at the state of pipelines, and spread it anew.", no_args_is_help=True)
 
 
 @app.callback()
@@ -40,9 +41,36 @@ def show(
     if as_json:
         print_json({"pipeline": pipeline, "lanes": lanes})
         return
-    columns = ("query", "batch", "watermark", "node", "lane", "changes", "snapshot", "bytes")
+    columns = ("query", "batch", "watermark", "node", "lane", "changes", "bytes")
     rows = ([lane[column] for column in columns] for lane in lanes)
     print_table(columns, rows, empty="no serial operator of this pipeline has state")
+
+
+@app.command("repartition")
+def repartition(
+    pipeline: Annotated[str, typer.Argument(metavar="PIPELINE", help="The pipeline's name.")],
+    lanes: Annotated[int, typer.Option("--lanes", "-n", min=1, help="How many lanes its keys are spread over.")],
+    data_dir: DataDir = DEFAULT_DATA_DIR,
+    as_json: Json = False,
+) -> None:
+    """Spread the state of a stopped pipeline over another number of lanes; its next start goes on with them."""
+    from headrace.graph import Document, validate  # noqa: PLC0415
+    from headrace.operators import load_catalogue  # noqa: PLC0415
+    from headrace.spark.repartition import repartition as run  # noqa: PLC0415
+
+    with server_of(data_dir) as server:
+        state = next((job["state"] for job in server.jobs() if job["pipeline"] == pipeline), "stopped")
+        if state not in ("stopped", "failed"):
+            raise Conflict(f"pipeline {pipeline!r} is {state}", hint=f"headrace pipeline stop {pipeline}")
+        document = Document.from_dict(server.show(pipeline)["document"])
+    catalogue = load_catalogue()
+    bootstrap = bootstrap_of(data_dir, None)
+    done = run(validate(document, catalogue), catalogue, bootstrap, data_dir / "jobs", lanes)
+    if as_json:
+        print_json({"pipeline": pipeline, "queries": [asdict(query) for query in done]})
+        return
+    for query in done:
+        print_text(f"{query.query}: {query.lanes_before} → {query.lanes} lanes")
 
 
 def _queries(client: Client, pipeline: str) -> list[str]:
@@ -70,8 +98,7 @@ def _lanes(client: Client, query: str) -> list[dict[str, Any]]:
             "node": node,
             "lane": lane,
             "changes": len(version.changes),
-            "snapshot": version.snapshot or "–",
-            "bytes": version.snapshot_bytes + version.bytes_since,
+            "bytes": version.size_bytes,
         }
         for node, lanes in record.manifest.items()
         for lane, version in sorted(lanes.items())

@@ -13,14 +13,26 @@ from types import ModuleType
 
 from headrace.operators.spec import Operator
 
-# Where the folder is. Spark's workers inherit it, and so find the same operators as the server.
+# Where the folder is.
 FOLDER_VARIABLE = "HEADRACE_PLUGINS"
 FILES_MAX = 1_000
 
 
+def plugin_folder() -> str | None:
+    return os.environ.get(FOLDER_VARIABLE)
+
+
+def use_plugin_folder(folder: str | None) -> None:
+    """Called in Spark's tasks: the folder of the driver that sent them, whatever was set when the worker started."""
+    if folder is None:
+        os.environ.pop(FOLDER_VARIABLE, None)
+    else:
+        os.environ[FOLDER_VARIABLE] = folder
+
+
 def plugin_files() -> list[Path]:
     """The files of the folder, by name; none where no folder is set. Names that begin with `_` or `test_` are not."""
-    folder = os.environ.get(FOLDER_VARIABLE)
+    folder = plugin_folder()
     if not folder or not Path(folder).is_dir():
         return []
     found = sorted(path for path in Path(folder).glob("*.py") if not path.name.startswith(("_", "test_")))

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
-from headrace.serial import per_row
+from headrace.serial import per_batch, per_row
 
 
 @dataclass
@@ -30,3 +31,9 @@ def mean_model(features: np.ndarray[Any, Any]) -> Any:
 def reciprocal(row: Value) -> Value:
     """A hundred divided by the value; fails for zero."""
     return Value(100 // row.value)
+
+
+@per_batch()
+def unchanged(rows: pa.RecordBatch) -> pa.RecordBatch:
+    """Hands every row on."""
+    return rows

@@ -11,15 +11,17 @@ from headrace.serial.contract import API_VERSION, Operator
 from headrace.serial.files import LocalFiles, StateFiles
 from headrace.serial.functions import BatchFunction, RowFunction, per_batch, per_row
 from headrace.serial.items import ValueState
+from headrace.serial.key_hash import lane_of
 from headrace.serial.keyed_rings import KeyedRings
 from headrace.serial.keyed_table import KeyedTable
 from headrace.serial.keys import Groups, group
-from headrace.serial.lanes import LaneInput, LaneResult, LaneRun, lane_of
+from headrace.serial.lanes import LaneInput, LaneResult, LaneRun
 from headrace.serial.row_types import batch_from, rows_from, schema_of
 from headrace.serial.signals import Signal
 from headrace.serial.state import NodeState
-from headrace.serial.store import Manifest, StateStore, Version, manifest_from_json, manifest_to_json
+from headrace.serial.store import StateStore
 from headrace.serial.timers import Timer, Timers
+from headrace.serial.versions import Manifest, Version, manifest_from_json, manifest_to_json
 from headrace.serial.watermark import END_OF_TIME_US, Progress
 
 __all__ = [

@@ -8,7 +8,7 @@ from typing import Any, cast
 import numpy as np
 import pyarrow as pa
 
-from headrace.serial.items import Fields, StateItem
+from headrace.serial.items import ALL_BUCKETS, Fields, Shape, StateItem
 from headrace.serial.keys import Integers, KeyIndex, group, ordinals_of
 
 _SLOTS_FIRST = 64
@@ -53,8 +53,16 @@ class KeyedRings(StateItem):
         self.values[slots, (self.counts[slots] + ordinals) % self.length] = numbers
         self.counts += np.bincount(slots, minlength=len(self.counts))
 
-    def snapshot(self) -> pa.Table:
-        slots = self.index.slots()
+    @property
+    def shape(self) -> Shape:
+        return {"keys": len(self.key), "length": self.length}
+
+    @property
+    def size(self) -> int:
+        return int(np.minimum(self.counts, self.length).sum())
+
+    def snapshot(self, buckets: range = ALL_BUCKETS) -> pa.Table:
+        slots = self.index.slots(buckets)
         kept = np.minimum(self.counts[slots], self.length)
         ends = np.concatenate([[0], np.cumsum(kept)])
         places = np.arange(ends[-1]) - np.repeat(ends[:-1], kept) + np.repeat(self.counts[slots] - kept, kept)
@@ -68,22 +76,23 @@ class KeyedRings(StateItem):
         slots = np.concatenate([slots for slots, _ in self._appended])
         return self._table(slots, {"number": pa.array(np.concatenate([numbers for _, numbers in self._appended]))})
 
-    def apply(self, change: pa.Table, *, whole: bool) -> None:
+    def apply(self, change: pa.Table) -> None:
         batch = change.combine_chunks()
-        keys = [_one(batch[name]) for name, _ in self.key]
-        if whole:
-            self._restore(self.add(keys) if batch.num_rows else np.empty(0, np.int64), batch)
-        else:
-            groups = group(keys, batch.num_rows)
-            slots = self.add(groups.keys)[groups.codes]
-            self._put(slots, ordinals_of(groups.codes), _one(batch["number"]).to_numpy())
+        groups = group([one_array(batch[name]) for name, _ in self.key], batch.num_rows)
+        slots = self.add(groups.keys)[groups.codes]
+        self._put(slots, ordinals_of(groups.codes), one_array(batch["number"]).to_numpy())
+        self.mark_written()
+
+    def replace(self, rows: pa.Table, buckets: range) -> None:
+        """Keys never go, so all that were there are there again."""
+        batch = rows.combine_chunks()
+        if batch.num_rows:
+            self._restore(self.add([one_array(batch[name]) for name, _ in self.key]), batch)
         self.mark_written()
 
     def _restore(self, slots: Integers, batch: pa.Table) -> None:
-        if not len(slots):
-            return
-        lists = cast("pa.LargeListArray[Any]", _one(batch["numbers"]))
-        counts = _one(batch["count"]).to_numpy()
+        lists = cast("pa.LargeListArray[Any]", one_array(batch["numbers"]))
+        counts = one_array(batch["count"]).to_numpy()
         kept = np.minimum(counts, self.length)
         ends = np.concatenate([[0], np.cumsum(kept)])
         places = np.arange(ends[-1]) - np.repeat(ends[:-1], kept) + np.repeat(counts - kept, kept)
@@ -99,6 +108,7 @@ class KeyedRings(StateItem):
         return pa.table([*keys, *columns.values()], names=[*(name for name, _ in self.key), *columns])
 
 
-def _one(column: pa.ChunkedArray[Any]) -> pa.Array[Any]:
+def one_array(column: pa.ChunkedArray[Any]) -> pa.Array[Any]:
+    """A column without its division into chunks."""
     chunks: list[pa.Array[Any]] = column.chunks
     return chunks[0] if len(chunks) == 1 else pa.concat_arrays(chunks or [pa.nulls(0, column.type)])

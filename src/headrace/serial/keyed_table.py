@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from headrace.serial.items import Fields, StateItem
+from headrace.serial.items import ALL_BUCKETS, Fields, Shape, StateItem
 from headrace.serial.keys import Integers, KeyIndex
 
 DELETED = "_deleted"
@@ -58,7 +58,7 @@ class KeyedTable(StateItem):
         if len(slots):
             self._deleted.append(self._rows(slots, deleted=True))
             self._touched[slots] = False
-            self.index.remove(slots.tolist())
+            self.index.remove(slots)
 
     def slots(self) -> Integers:
         return self.index.slots()
@@ -74,8 +74,16 @@ class KeyedTable(StateItem):
         """Values of the column's declared type; nulls of numbers become zeros."""
         self._arrays[column][slots] = _to_numpy(values, dict(self.columns)[column])
 
-    def snapshot(self) -> pa.Table:
-        return pa.Table.from_batches([self._rows(self.slots(), deleted=False)])
+    @property
+    def shape(self) -> Shape:
+        return {"keys": len(self.key)}
+
+    @property
+    def size(self) -> int:
+        return len(self.index)
+
+    def snapshot(self, buckets: range = ALL_BUCKETS) -> pa.Table:
+        return pa.Table.from_batches([self._rows(self.index.slots(buckets), deleted=False)])
 
     def delta(self) -> pa.Table | None:
         touched = np.flatnonzero(self._touched)
@@ -83,13 +91,19 @@ class KeyedTable(StateItem):
         pieces = [*self._deleted, *([self._rows(touched, deleted=False)] if len(touched) else [])]
         return pa.Table.from_batches(pieces) if pieces else None
 
-    def apply(self, change: pa.Table, *, whole: bool) -> None:
-        for batch in change.combine_chunks().to_batches() if whole else change.to_batches():
-            gone = batch.column(DELETED)
-            if batch.num_rows and gone[0].as_py():
+    def apply(self, change: pa.Table) -> None:
+        for batch in change.to_batches():
+            if batch.num_rows and batch.column(DELETED)[0].as_py():
                 self._forget(batch)
             else:
                 self._put(batch)
+        self.mark_written()
+
+    def replace(self, rows: pa.Table, buckets: range) -> None:
+        if len(self.index):
+            self.index.remove(self.index.slots(buckets))
+        for batch in rows.combine_chunks().to_batches():
+            self._put(batch)
         self.mark_written()
 
     def mark_written(self) -> None:
@@ -98,7 +112,7 @@ class KeyedTable(StateItem):
 
     def _forget(self, batch: pa.RecordBatch) -> None:
         slots = self.find([batch.column(name) for name, _ in self.key])
-        self.index.remove(slots[slots >= 0].tolist())
+        self.index.remove(slots[slots >= 0])
 
     def _put(self, batch: pa.RecordBatch) -> None:
         if not batch.num_rows:

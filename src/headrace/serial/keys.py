@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
 import pyarrow as pa
 
+from headrace.serial.key_hash import bucket_of
+
 Integers: TypeAlias = "np.ndarray[Any, np.dtype[np.int64]]"
+
+_SLOTS_FIRST = 64
+# The bucket of a slot that no key has.
+_FREE = 255
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +70,7 @@ class KeyIndex:
         self._slots: dict[Hashable, int] = {}
         self._keys: list[Hashable] = []
         self._free: list[int] = []
+        self._buckets = np.full(_SLOTS_FIRST, _FREE, np.uint8)
 
     def __len__(self) -> int:
         return len(self._slots)
@@ -84,8 +91,10 @@ class KeyIndex:
         slots = self.find(keys)
         missing = np.flatnonzero(slots < 0)
         if len(missing):
-            values = key_values([column.take(missing) for column in keys])
-            slots[missing] = [self._insert(key) for key in values]
+            columns = [column.take(missing) for column in keys]
+            slots[missing] = [self._insert(key) for key in key_values(columns)]
+            self._grow()
+            self._buckets[slots[missing]] = bucket_of(columns)
         return slots, slots[missing]
 
     def _insert(self, key: Hashable) -> int:
@@ -101,15 +110,24 @@ class KeyIndex:
         self._slots[key] = slot
         return slot
 
-    def remove(self, slots: Iterable[int]) -> None:
-        for slot in slots:
+    def _grow(self) -> None:
+        size = len(self._buckets)
+        if self.capacity > size:
+            more = max(self.capacity, 2 * size) - size
+            self._buckets = np.concatenate([self._buckets, np.full(more, _FREE, np.uint8)])
+
+    def remove(self, slots: Integers) -> None:
+        self._buckets[slots] = _FREE
+        for slot in slots.tolist():
             del self._slots[self._keys[slot]]
             self._keys[slot] = None
             self._free.append(slot)
 
-    def slots(self) -> Integers:
-        """Of all keys that are there."""
-        return np.fromiter(self._slots.values(), np.int64, len(self._slots))
+    def slots(self, buckets: range | None = None) -> Integers:
+        """Of all keys that are there, or of those in some buckets."""
+        if buckets is None:
+            return np.flatnonzero(self._buckets != _FREE)
+        return np.flatnonzero((self._buckets >= buckets.start) & (self._buckets < buckets.stop))
 
     def arrays(self, slots: Integers, types: Sequence[pa.DataType]) -> list[pa.Array[Any]]:
         """The keys in these slots, as columns."""

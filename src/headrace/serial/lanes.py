@@ -1,12 +1,10 @@
-"""Lanes: which one a key belongs to, and one micro-batch of one lane from the state before to the state after."""
+"""One micro-batch of one lane, from the state before to the state after."""
 
 from __future__ import annotations
 
-import zlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any, cast
 
 import numpy as np
 import pyarrow as pa
@@ -16,32 +14,12 @@ from headrace.serial.chain import Chain, Moment, NodeReport
 from headrace.serial.context import microseconds
 from headrace.serial.keys import Integers
 from headrace.serial.state import NodeState
-from headrace.serial.store import StateStore, Version
+from headrace.serial.store import StateStore
+from headrace.serial.versions import Version
 from headrace.serial.watermark import END_OF_TIME_US
 
-# Between the texts of several key columns: no text of a key column ends with it by accident and none begins so.
-KEY_SEPARATOR = b"\x1f"
-NULL_KEY = b"\x00"
 # Stands for no time at all.
 _BEFORE_ALL_TIME_US = -(1 << 62)
-
-
-def lane_of(keys: Sequence[pa.Array[Any]], lane_count: int) -> Integers:
-    """The lane of each key: a checksum of the keys as text, so that Spark and Python agree on it. Keyless: lane 0."""
-    if not keys:
-        return np.zeros(1, np.int64)
-    texts = [_texts(column) for column in keys]
-    joined = texts[0] if len(texts) == 1 else map(KEY_SEPARATOR.join, zip(*texts, strict=True))
-    return np.fromiter((zlib.crc32(text) % lane_count for text in joined), np.int64, len(keys[0]))
-
-
-def _texts(column: pa.Array[Any]) -> list[bytes]:
-    """Of each key: binary as it is, times as microseconds, all else as Spark writes it."""
-    if pa.types.is_timestamp(column.type):
-        column = column.cast(pa.timestamp("us", tz="UTC")).view(pa.int64())
-    if not pa.types.is_binary(column.type):
-        column = column.cast(pa.string()).cast(pa.binary())
-    return cast("list[bytes]", column.fill_null(NULL_KEY).to_pylist() if column.null_count else column.to_pylist())
 
 
 @dataclass(slots=True)

@@ -5,15 +5,15 @@ Each knows what changed since it was last written, so that a micro-batch costs w
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any, TypeVar
-
-import pyarrow as pa
 
 from headrace.errors import Conflict
 from headrace.serial.items import Fields, StateItem, ValueState
 from headrace.serial.keyed_rings import KeyedRings
-from headrace.serial.keyed_table import KeyedTable
+from headrace.serial.keyed_table import DELETED, KeyedTable
+from headrace.serial.state_file import FIRST, MORE, Section
 
 S = TypeVar("S", bound=StateItem)
 
@@ -23,7 +23,7 @@ class NodeState:
 
     def __init__(self) -> None:
         self._items: dict[str, StateItem] = {}
-        self._stored: dict[str, list[tuple[pa.Table, bool]]] = {}
+        self._stored: dict[str, list[Section]] = {}
         self._kinds: dict[str, str] = {}
 
     def value(self, name: str, default: Any = None) -> ValueState:
@@ -44,36 +44,83 @@ class NodeState:
             raise Conflict(f"the state {name!r} has another length or key", hint="give the node a new id")
         return found
 
-    def items(self) -> Iterator[tuple[str, StateItem]]:
-        return iter(self._items.items())
-
     def mark_written(self) -> None:
         for item in self._items.values():
             item.mark_written()
 
-    def restore(self, name: str, kind: str, change: pa.Table, *, whole: bool) -> None:
-        """Called by the store: what was written, in order. It is taken in when the operator asks for the name."""
-        self._kinds[name] = kind
-        item = self._items.get(name)
-        if item is None:
-            self._stored.setdefault(name, []).append((change, whole))
-        else:
-            item.apply(change, whole=whole)
+    @property
+    def size(self) -> int:
+        """How many values there are, about."""
+        stored = sum(section.rows.num_rows for sections in self._stored.values() for section in sections)
+        return stored + sum(item.size for item in self._items.values())
 
-    def unclaimed(self) -> Iterator[tuple[str, str, list[tuple[pa.Table, bool]]]]:
-        """Stored under a name that nobody has asked for: kept for those who will."""
-        return ((name, self._kinds[name], changes) for name, changes in self._stored.items())
+    def restore(self, section: Section) -> None:
+        """Called by the store with what was written, in order. It is taken in when the operator asks for the name."""
+        self._kinds[section.name] = section.kind
+        item = self._items.get(section.name)
+        if item is not None:
+            _take_in(item, section)
+        elif section.restated == FIRST:
+            self._stored[section.name] = [section]
+        else:
+            self._stored.setdefault(section.name, []).append(section)
+
+    def changes(self) -> list[Section]:
+        """What is new since it was last written."""
+        found = ((name, item, item.delta()) for name, item in self._items.items())
+        return [Section(name, item.kind, rows, shape=item.shape) for name, item, rows in found if rows is not None]
+
+    def part(self, buckets: range) -> list[Section]:
+        """All that belongs to these buckets, also under names that nobody has asked for: kept for those who will."""
+        found = ((name, item, item.snapshot(buckets)) for name, item in self._items.items())
+        own = [Section(name, item.kind, rows, buckets, item.shape) for name, item, rows in found if rows is not None]
+        return own if buckets.start else [*own, *self._restated()]
+
+    def claim_all(self) -> dict[str, StateItem]:
+        """Everything under every name, without the operator: for tools that look at state, or move it."""
+        for name in list(self._stored):
+            last = self._stored[name][-1]
+            self._item(name, KINDS[last.kind], lambda last=last: item_of(last))  # type: ignore[misc]
+        return dict(self._items)
+
+    def _restated(self) -> list[Section]:
+        return [
+            replace(section, restated=FIRST if index == 0 else MORE)
+            for sections in self._stored.values()
+            for index, section in enumerate(sections)
+        ]
 
     def _item(self, name: str, kind: type[S], make: Callable[[], S]) -> S:
         if name not in self._items:
             if self._kinds.get(name, kind.kind) != kind.kind:
                 raise Conflict(f"the state {name!r} is stored as {self._kinds[name]}, not as {kind.kind}")
             item = make()
-            for change, whole in self._stored.pop(name, ()):
-                item.apply(change, whole=whole)
+            for section in self._stored.pop(name, ()):
+                _take_in(item, section)
             self._items[name] = item
             self._kinds[name] = kind.kind
         found = self._items[name]
         if not isinstance(found, kind):
             raise Conflict(f"the state {name!r} is {found.kind}, not {kind.kind}")
         return found
+
+
+KINDS: Mapping[str, type[StateItem]] = {kind.kind: kind for kind in (ValueState, KeyedTable, KeyedRings)}
+
+
+def item_of(section: Section) -> StateItem:
+    """An empty item of the kind, key and columns that a section has."""
+    if section.kind == ValueState.kind:
+        return ValueState()
+    fields = [(field.name, field.type) for field in section.rows.schema]
+    key, columns = fields[: section.shape["keys"]], fields[section.shape["keys"] :]
+    if section.kind == KeyedRings.kind:
+        return KeyedRings(key, section.shape["length"])
+    return KeyedTable(key, [field for field in columns if field[0] != DELETED])
+
+
+def _take_in(item: StateItem, section: Section) -> None:
+    if section.buckets is None:
+        item.apply(section.rows)
+    else:
+        item.replace(section.rows, section.buckets)

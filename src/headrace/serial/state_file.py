@@ -5,27 +5,45 @@ from __future__ import annotations
 import json
 import struct
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import google_crc32c
 import pyarrow as pa
 
 from headrace.errors import CorruptData
 
-MAGIC = b"HRSTATE1"
+MAGIC = b"HRSTATE2"
 _LENGTH = struct.Struct("<I")
 # Arrow reads its buffers fastest from aligned addresses.
 _ALIGNMENT = 64
 
 
+# How a section stands to what was stored under its name before: beside it, instead of it, or behind such a one.
+PLAIN, FIRST, MORE = 0, 1, 2
+
+
 @dataclass(frozen=True, slots=True)
 class Section:
-    """One state's content, or what changed of it."""
+    """What changed of one state, or, with `buckets`, all that it has in those.
+
+    `restated` marks what an older file said of a state that nobody asked for, said again.
+    """
 
     name: str
     kind: str
-    whole: bool
     rows: pa.Table
+    buckets: range | None = None
+    shape: dict[str, int] = field(default_factory=dict)
+    restated: int = PLAIN
+
+    @property
+    def is_change(self) -> bool:
+        return self.buckets is None and self.restated == PLAIN
+
+    def header(self) -> dict[str, object]:
+        buckets = None if self.buckets is None else [self.buckets.start, self.buckets.stop]
+        named = {"name": self.name, "kind": self.kind, "shape": self.shape}
+        return {**named, "buckets": buckets, "restated": self.restated}
 
 
 def encode(sections: Iterable[Section]) -> list[bytes | pa.Buffer]:
@@ -37,16 +55,7 @@ def encode(sections: Iterable[Section]) -> list[bytes | pa.Buffer]:
         body = _stream(section.rows)
         padding = -body.size % _ALIGNMENT
         crc = google_crc32c.value(body)
-        listed.append(
-            {
-                "name": section.name,
-                "kind": section.kind,
-                "whole": section.whole,
-                "at": position,
-                "bytes": body.size,
-                "crc32c": crc,
-            }
-        )
+        listed.append({**section.header(), "at": position, "bytes": body.size, "crc32c": crc})
         bodies += [body, bytes(padding)]
         position += body.size + padding
     header = json.dumps(listed).encode()
@@ -68,7 +77,9 @@ def decode(name: str, content: pa.Buffer) -> Iterator[Section]:
         body = content[first + entry["at"] : first + entry["at"] + entry["bytes"]]
         if google_crc32c.value(body) != entry["crc32c"]:
             raise CorruptData(f"the state {entry['name']!r} in {name} does not match its checksum")
-        yield Section(entry["name"], entry["kind"], entry["whole"], pa.ipc.open_stream(body).read_all())
+        buckets = None if entry["buckets"] is None else range(*entry["buckets"])
+        rows = pa.ipc.open_stream(body).read_all()
+        yield Section(entry["name"], entry["kind"], rows, buckets, entry["shape"], entry["restated"])
 
 
 def _stream(rows: pa.Table) -> pa.Buffer:

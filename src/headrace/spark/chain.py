@@ -19,7 +19,7 @@ from headrace.errors import InvalidInput
 from headrace.graph.schema import Schema
 from headrace.operators import Catalogue, load_catalogue
 from headrace.operators.arrow_types import arrow_schema
-from headrace.operators.plugin_folder import folder_signature
+from headrace.operators.plugin_folder import folder_signature, use_plugin_folder
 from headrace.serial import LaneInput, LaneResult, LaneRun, LocalFiles, NodeReport, StateStore
 from headrace.spark.orders import ORDERS_PROPERTY, Orders
 from headrace.spark.packets import ReadCounts
@@ -29,7 +29,8 @@ from headrace.spark.staging import message_of
 
 # Which task of the source a row is from, when Spark brings it to its lane.
 ORIGIN_COLUMN = "_origin"
-_ASIDES = pa.schema([pa.field(LETTER_COLUMN, pa.string()), pa.field(CHAIN_COLUMN, pa.binary())])
+_ASIDE_TYPES: dict[str, pa.DataType] = {LETTER_COLUMN: pa.string(), CHAIN_COLUMN: pa.binary()}
+_ASIDES = pa.schema(_ASIDE_TYPES)
 
 
 def current_orders(columns: Schema) -> tuple[Orders, int]:
@@ -41,6 +42,7 @@ def current_orders(columns: Schema) -> tuple[Orders, int]:
     if context is None or not text:
         raise InvalidInput("a chain was run without orders")
     orders = Orders.from_json(text)
+    use_plugin_folder(orders.plugins)
     read = replace(columns, event_time=orders.plan.schema.event_time)
     return replace(orders, plan=replace(orders.plan, schema=read)), context.partitionId()
 

@@ -5,16 +5,19 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from headrace.errors import Conflict, CorruptData
+from headrace.graph.document import Node
+from headrace.operators import Catalogue
 from headrace.operators.durations import duration_ms
 from headrace.operators.event_time import NO_WATERMARK
+from headrace.operators.plugin_folder import plugin_folder
 from headrace.operators.serial_chain import ChainPlan
 from headrace.serial import LaneResult, LocalFiles, Manifest, Moment, StateStore, Version
-from headrace.serial.store import file_names
+from headrace.serial.versions import file_names
 from headrace.spark.chain_figures import ChainFigures
 from headrace.spark.orders import ORDERS_PROPERTY, ChainRecord, Orders
 from headrace.spark.specs import SinkSpec
@@ -31,6 +34,13 @@ IDLE_US = 30_000_000
 CALL_LIMIT_S = 300.0
 
 
+class LanesChanged(Conflict):
+    """Somebody moved the state while the query ran: a new start finds it."""
+
+    code = "lanes_changed"
+    retriable = True
+
+
 @dataclass(slots=True)
 class ChainDriver:
     """Belongs to one running query. `delay_us` is how far out of order rows may come."""
@@ -41,25 +51,36 @@ class ChainDriver:
     lane_count: int | None
     figures: ChainFigures = field(default_factory=ChainFigures)
     _obsolete: set[str] = field(default_factory=set)
+    _next: tuple[tuple[Node, ...], str] | None = None
+    """Operators that were asked for, and the identity of the query with them."""
 
-    def replace(self, plan: ChainPlan) -> None:
-        """Other operators from the next micro-batch on; the query goes on. State is kept by the ids of the nodes.
+    def replace(self, plan: ChainPlan, catalogue: Catalogue, identity: str) -> None:
+        """Other operators from the micro-batch after the next commit on; the query goes on, state is kept by node.
 
-        Raises Conflict where nodes are not the same ones: what comes in and out must stay as it is.
+        `identity` is that of the query with the new operators: a later start must be of those. Raises Conflict where
+        rows would come in or go out otherwise than Spark was told.
         """
-        if [node.id for node in plan.nodes] != [node.id for node in self.plan.nodes] or plan.schema != self.plan.schema:
-            raise Conflict("only settings and operators of the same nodes can be replaced while the query runs")
-        self.plan = plan
+        same = (
+            [node.id for node in plan.nodes] == [node.id for node in self.plan.nodes]
+            and (plan.schema, plan.keys(catalogue)) == (self.plan.schema, self.plan.keys(catalogue))
+            and plan.output_schema(catalogue) == self.plan.output_schema(catalogue)
+        )
+        if not same:
+            raise Conflict("only operators of the same nodes, keys and columns are replaced while the query runs")
+        self._next = (plan.nodes, identity)
 
     def give_orders(self, frame: DataFrame, batch: int, offsets: str, last: ChainRecord, sink: SinkSpec) -> Moment:
         """Called before a micro-batch runs: tasks of this thread's jobs find their orders afterwards."""
+        self._require_lanes(last)
         moment = Moment(batch, last.progress.watermark_us, batch_time_us(offsets), CALL_LIMIT_S)
-        orders = Orders(self.plan, moment, str(self.directory), last.manifest, sink)
+        plan = self.plan if last.nodes is None else replace(self.plan, nodes=last.nodes)
+        orders = Orders(plan, moment, str(self.directory), last.manifest, sink, plugin_folder())
         frame.sparkSession.sparkContext.setLocalProperty(ORDERS_PROPERTY, orders.to_json())
         return moment
 
     def after(self, last: ChainRecord, moment: Moment, results: Sequence[LaneResult]) -> ChainRecord:
-        """The record of a micro-batch whose winning tasks left these results."""
+        """The record of a micro-batch whose winning tasks left these results. Raises Conflict, CorruptData."""
+        self._require_lanes(last)
         if self.lane_count is not None and {result.lane for result in results} != set(range(self.lane_count)):
             raise CorruptData(f"batch {moment.batch}: not every lane of the chain has run")
         latest: dict[int, int] = {}
@@ -67,7 +88,12 @@ class ChainDriver:
             for partition, us in result.latest_us.items():
                 latest[partition] = max(us, latest.get(partition, us))
         progress = last.progress.advanced(latest, moment.now_us, self.delay_us, IDLE_US)
-        return ChainRecord(_merged(last.manifest, results), progress, self.lane_count)
+        nodes = last.nodes if self._next is None else self._next[0]
+        return ChainRecord(_merged(last.manifest, results), progress, self.lane_count, nodes)
+
+    def identity(self, last: str) -> str:
+        """Of the query from the next micro-batch on."""
+        return last if self._next is None else self._next[1]
 
     def committed(self, last: ChainRecord, record: ChainRecord) -> None:
         """Called once the record is in the log: removes files that nothing can need any more."""
@@ -77,6 +103,12 @@ class ChainDriver:
             files.remove(name)
         # Tasks of the last micro-batch that end late may still read what it began with.
         self._obsolete = file_names(last.manifest) - named
+
+    def _require_lanes(self, last: ChainRecord) -> None:
+        if last.lane_count not in (None, self.lane_count):
+            raise LanesChanged(
+                f"the state was spread over {last.lane_count} lanes, and the query has {self.lane_count}"
+            )
 
     def sweep(self, record: ChainRecord) -> None:
         """Before the query starts: removes what no commit names."""
@@ -108,7 +140,7 @@ def ordered(
         yield
         return
     context = compilation.spark.sparkContext
-    orders = Orders(chain, Moment(0, limit_s=limit_s), sink=sink)
+    orders = Orders(chain, Moment(0, limit_s=limit_s), sink=sink, plugins=plugin_folder())
     context.setLocalProperty(ORDERS_PROPERTY, orders.to_json())
     try:
         yield

@@ -10,7 +10,7 @@ import pyarrow as pa
 from headrace.graph.schema import Schema, backquoted
 from headrace.operators import Catalogue
 from headrace.operators.serial_chain import ChainPlan
-from headrace.serial.lanes import KEY_SEPARATOR, NULL_KEY
+from headrace.serial.key_hash import KEY_SEPARATOR, NULL_KEY
 from headrace.spark.chain import ORIGIN_COLUMN, current_orders, inputs_of, lane_task
 from headrace.spark.packets import LANE, ReadCounts, unpacked
 from headrace.spark.specs import CHAIN_COLUMN, LETTER_COLUMN, MESSAGE_COLUMN

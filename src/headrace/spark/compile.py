@@ -22,7 +22,7 @@ from headrace.spark.chain_frames import behind_packets, behind_rows, columns_beh
 from headrace.spark.outputs import column_output, dead_letter_output, make_output
 from headrace.spark.packets import PACKET_COLUMNS
 from headrace.spark.placement import Placement, place
-from headrace.spark.plan import QueryPlan
+from headrace.spark.plan import QueryPlan, chain_of
 from headrace.spark.prefilter import Prefilter
 from headrace.spark.pushdown import prefilter_of
 from headrace.spark.specs import (
@@ -166,15 +166,7 @@ class Compilation:
         return frame if serial is None else self._chained(frame, plan, serial)
 
     def chain_of(self, plan: QueryPlan) -> ChainPlan | None:
-        """The serial nodes at the end of a query's chain. Raises InvalidInput where others follow them."""
-        serial = [node for node in plan.chain if self.catalogue.get(node.operator).spec.kind == "serial"]
-        if not serial:
-            return None
-        first = plan.chain.index(serial[0])
-        if list(plan.chain[first:]) != serial:
-            hint = "filters, selects and sinks can; for more, write to a topic and go on from there"
-            raise InvalidInput(f"{plan.base.operator} cannot follow a serial operator", node=plan.base.id, hint=hint)
-        return ChainPlan(tuple(serial), self._schema(plan.chain[first - 1]))
+        return chain_of(plan, self.validated, self.catalogue)
 
     def lanes(self, chain: ChainPlan) -> int | None:
         """How many lanes the chain has: as many as when it was first started."""
@@ -191,7 +183,7 @@ class Compilation:
         node, placed = plan.source, place(plan, serial, self.catalogue)
         stages = placed.way_out == "writer"
         with blaming(serial.nodes[0]):
-            read = replace(serial, schema=self._columns_read(node, self._schema(node)))
+            read = replace(serial, schema=serial.schema.keep(self._columns_read(node, self._schema(node)).names))
             reading = ChainReading(str(read.schema), stages=stages)
             if placed.way_in == "reader":
                 spec = replace(self._source_spec(node), chain=reading)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
@@ -28,6 +28,8 @@ class Orders:
     directory: str | None = None
     manifest: Manifest = field(default_factory=dict)
     sink: SinkSpec | None = None
+    plugins: str | None = None
+    """The plugin folder, so that tasks find the operators that the driver found."""
 
     def versions(self, lane: int) -> dict[str, Version]:
         return {node: lanes[lane] for node, lanes in self.manifest.items() if lane in lanes}
@@ -43,32 +45,39 @@ class Orders:
                 "directory": self.directory,
                 "manifest": manifest_to_json(self.manifest),
                 "sink": None if self.sink is None else asdict(self.sink),
+                "plugins": self.plugins,
             }
         )
 
     @classmethod
     def from_json(cls, text: str) -> Orders:
         fields = json.loads(text)
-        nodes = tuple(Node(node["id"], node["operator"], node["config"]) for node in fields["nodes"])
         schema = replace(Schema.parse(fields["columns"]), event_time=fields["event_time"])
         manifest = manifest_from_json(fields["manifest"])
         sink = None if fields["sink"] is None else SinkSpec.from_dict(fields["sink"])
-        return cls(ChainPlan(nodes, schema), Moment(*fields["moment"]), fields["directory"], manifest, sink)
+        plan, moment = ChainPlan(_nodes(fields["nodes"]), schema), Moment(*fields["moment"])
+        return cls(plan, moment, fields["directory"], manifest, sink, fields["plugins"])
 
 
 @dataclass(frozen=True, slots=True)
 class ChainRecord:
-    """The chain's part of a commit record: which files make up its state, how far event time came, how many lanes."""
+    """The chain's part of a commit record: which files make up its state, how far event time came, how many lanes.
+
+    `nodes` are the operators from the next micro-batch on, if others than the query was started with: so which ones a
+    micro-batch gets is told by where it begins, also when it is run again.
+    """
 
     manifest: Manifest = field(default_factory=dict)
     progress: Progress = field(default_factory=Progress)
     lane_count: int | None = None
+    nodes: tuple[Node, ...] | None = None
 
     def to_json(self) -> dict[str, Any]:
         return {
             "manifest": manifest_to_json(self.manifest),
             "progress": self.progress.to_json(),
             "lane_count": self.lane_count,
+            "nodes": None if self.nodes is None else [node.to_dict() for node in self.nodes],
         }
 
     @classmethod
@@ -76,4 +85,9 @@ class ChainRecord:
         if value is None:
             return cls()
         progress = Progress.from_json(value["progress"])
-        return cls(manifest_from_json(value["manifest"]), progress, value["lane_count"])
+        nodes = None if value.get("nodes") is None else _nodes(value["nodes"])
+        return cls(manifest_from_json(value["manifest"]), progress, value["lane_count"], nodes)
+
+
+def _nodes(listed: Iterable[Mapping[str, Any]]) -> tuple[Node, ...]:
+    return tuple(Node(node["id"], node["operator"], node["config"]) for node in listed)

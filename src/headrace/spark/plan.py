@@ -9,10 +9,12 @@ import hashlib
 from dataclasses import dataclass
 from typing import cast
 
+from headrace.errors import InvalidInput
 from headrace.graph.document import Document, Json, Node, canonical_json
 from headrace.graph.validation import Validated
 from headrace.operators import Catalogue
 from headrace.operators.row_step import RowStep
+from headrace.operators.serial_chain import ChainPlan
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +71,18 @@ def plan_queries(validated: Validated, catalogue: Catalogue) -> tuple[QueryPlan,
     homeless = {plan.source.id: plan.source for plan in plans if plan.source.id not in housed}
     letters = [source for source in homeless.values() if _dead_letter(source, validated)]
     return (*plans, *(QueryPlan(f"{source.id}.bad", (source,), (), "append", source) for source in letters))
+
+
+def chain_of(plan: QueryPlan, validated: Validated, catalogue: Catalogue) -> ChainPlan | None:
+    """The serial nodes at the end of a query's chain. Raises InvalidInput where others follow them."""
+    serial = [node for node in plan.chain if catalogue.get(node.operator).spec.kind == "serial"]
+    if not serial:
+        return None
+    first = plan.chain.index(serial[0])
+    if list(plan.chain[first:]) != serial:
+        hint = "filters, selects and sinks can; for more, write to a topic and go on from there"
+        raise InvalidInput(f"{plan.base.operator} cannot follow a serial operator", node=plan.base.id, hint=hint)
+    return ChainPlan(tuple(serial), validated.schemas[plan.chain[first - 1].id])
 
 
 def identity(plan: QueryPlan) -> str:

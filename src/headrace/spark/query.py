@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 
 from headrace.errors import Conflict
 from headrace.graph.document import Node
+from headrace.operators import Catalogue
+from headrace.operators.serial_chain import ChainPlan
 from headrace.spark.checkpoint import Checkpoint
 from headrace.spark.commit import OPENED, CommitLog, CommitRecord
 from headrace.spark.compile import Compilation, CompiledQuery, Range
@@ -125,6 +127,12 @@ class RunningQuery:
         """Whether the last batch that Spark finished has been counted here."""
         last = self.query.lastProgress
         return last is None or self.progress.batch >= last.batchId
+
+    def replace_chain(self, plan: ChainPlan, catalogue: Catalogue, identity: str) -> None:
+        """Other serial operators, without a stop: see `ChainDriver.replace`. Raises Conflict."""
+        if self._committer.chain is None:
+            raise Conflict("the query has no serial operators")
+        self._committer.chain.replace(plan, catalogue, identity)
 
     def stop(self) -> None:
         """The query has ended afterwards, and its connection to the broker is closed."""

@@ -122,7 +122,7 @@ class Committer:
         record = CommitRecord(
             batch=batch,
             time_ms=time.time_ns() // 1_000_000,
-            identity=last.identity,
+            identity=last.identity if self.chain is None else self.chain.identity(last.identity),
             start=last.start,
             offsets=offsets,
             previous_offsets=last.offsets,

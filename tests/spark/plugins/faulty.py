@@ -20,7 +20,7 @@ RELEASE_DEADLINE_S = 120.0
 
 
 class FaultyConfig(KeyedConfig):
-    misbehave: Literal["never", "raise", "exit", "hang", "linger"] = Field("never", description="What it does.")
+    misbehave: Literal["never", "raise", "exit", "hang", "wait"] = Field("never", description="What it does.")
     at: int = Field(-1, description="At the row with this n.")
     marks: str = Field("", description="A folder: it misbehaves once, and leaves a file there.")
     factor: int = Field(1, description="What numbers are multiplied with.")
@@ -66,7 +66,8 @@ class _Total(Operator):
             totals[row["k"]] = totals.get(row["k"], 0) + self._config.factor * row["n"]
             made.append({**row, "total": totals[row["k"]]})
         self._totals.value = totals
-        schema = pa.schema([pa.field("k", pa.string()), pa.field("n", pa.int64()), pa.field("total", pa.int64())])
+        types: dict[str, pa.DataType] = {"k": pa.string(), "n": pa.int64(), "total": pa.int64()}
+        schema = pa.schema(types)
         return [Batch(pa.RecordBatch.from_pylist(made, schema))]
 
     def _misbehave(self, number: int) -> None:
@@ -79,10 +80,8 @@ class _Total(Operator):
             os._exit(1)
         while config.misbehave == "hang":
             pass
-        if config.misbehave == "linger":
-            # The process that Spark knows, and ends; its twin goes on when it is released.
-            known = os.fork() != 0
-            self._wait_for(Path(config.marks) / ("never" if known else "release"))
+        if config.misbehave == "wait":
+            self._wait_for(Path(config.marks) / "release")
 
     def _is_first(self) -> bool:
         if not self._config.marks:

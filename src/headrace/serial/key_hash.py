@@ -1,0 +1,47 @@
+"""A number for each key that is the same in every process, and in Spark: it says the key's lane and its bucket."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Sequence
+from typing import Any, TypeAlias, cast
+
+import numpy as np
+import pyarrow as pa
+
+Hashes: TypeAlias = "np.ndarray[Any, np.dtype[np.int64]]"
+
+# Between the texts of several key columns: no text of a key column ends with it by accident and none begins so.
+KEY_SEPARATOR = b"\x1f"
+NULL_KEY = b"\x00"
+# Parts of a lane's state that are written out in turn, see `serial.store`.
+BUCKETS = 32
+_BUCKET_SHIFT = 27
+
+
+def lane_of(keys: Sequence[pa.Array[Any]], lane_count: int) -> Hashes:
+    """The lane of each key. Keyless: lane 0."""
+    return key_hashes(keys) % lane_count
+
+
+def bucket_of(keys: Sequence[pa.Array[Any]]) -> Hashes:
+    """The bucket of each key: by the upper bits, for the lower ones are much alike in one lane."""
+    return key_hashes(keys) >> _BUCKET_SHIFT
+
+
+def key_hashes(keys: Sequence[pa.Array[Any]]) -> Hashes:
+    """Checksums of the keys as text; 0 for the one key that there is without columns."""
+    if not keys:
+        return np.zeros(1, np.int64)
+    texts = [_texts(column) for column in keys]
+    joined = texts[0] if len(texts) == 1 else map(KEY_SEPARATOR.join, zip(*texts, strict=True))
+    return np.fromiter(map(zlib.crc32, joined), np.int64, len(keys[0]))
+
+
+def _texts(column: pa.Array[Any]) -> list[bytes]:
+    """Of each key: binary as it is, times as microseconds, all else as Spark writes it."""
+    if pa.types.is_timestamp(column.type):
+        column = column.cast(pa.timestamp("us", tz="UTC")).view(pa.int64())
+    if not pa.types.is_binary(column.type):
+        column = column.cast(pa.string()).cast(pa.binary())
+    return cast("list[bytes]", column.fill_null(NULL_KEY).to_pylist() if column.null_count else column.to_pylist())
