@@ -56,6 +56,11 @@ class Pipeline(Builder):
         known = [placed.id for placed in self._nodes]
         raise InvalidInput(f"no node has the id {node_id!r}", valid=known, hint=did_you_mean(node_id, known))
 
+    @property
+    def catalogue(self) -> Catalogue:
+        """The operators that its steps are of."""
+        return self._catalogue
+
     def validate(self) -> Validated:
         """Raises InvalidGraph with every reason why the pipeline cannot run."""
         return validate(self.document(), self._catalogue)

@@ -2,7 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from headrace.bench.chain import ChainSettings, blocks, run_chain
+from headrace.bench.chain import ChainSettings, run_chain
+from headrace.bench.chain_rows import blocks
 from headrace.errors import InvalidInput
 
 

@@ -80,6 +80,18 @@ def test_deduplicate(within: int | None, rows: list[Row], plan: list[tuple[int, 
     same_both_ways(case, lambda given: deduplicate_reference(given, within), rows, plan)
 
 
+@pytest.mark.parametrize(("later_us", "is_let_through"), [(5_000_000, False), (5_000_001, True)])
+def test_deduplicate_remembers_up_to_and_with_the_last_microsecond(later_us: int, is_let_through: bool) -> None:
+    tester = Case("deduplicate", {"keys": ["k"], "within": "5s", "time": "ts"}).tester()
+    rows = as_batch([("a", 1, 1.0, 0)])
+    tester.run(rows)
+    # The watermark stands exactly at the time of the second row, so that its timer has had its chance.
+    times = pa.array([later_us], pa.int64()).view(pa.timestamp("us", tz="UTC"))
+    later = rows.set_column(rows.schema.get_field_index("ts"), "ts", times)
+    tester.run(later.set_column(later.schema.get_field_index("k"), "k", pa.array(["other"])))
+    assert (tester.run(later) is not None) == is_let_through
+
+
 def test_what_deduplicate_forgot_is_gone_from_its_state() -> None:
     tester = Case("deduplicate", {"keys": ["k"], "within": "5s", "time": "ts"}).tester()
     tester.run(as_batch([("a", 1, None, 100), ("b", 1, None, 200)]))

@@ -260,3 +260,73 @@ def test_state_that_nobody_asks_for_outlives_the_files_it_was_in() -> None:
     store.sweep({"node": {0: version}})
     table = store.load("node", 0, version).table("t", [("k", pa.int64())], [("n", pa.int64())])
     assert table["n"][table.slots()].tolist() == [1] * 50
+
+
+class CountedFiles(MemoryFiles):
+    """Files in memory that say which of them were read."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.read_names: list[str] = []
+
+    def read(self, name: str) -> pa.Buffer:
+        self.read_names.append(name)
+        return super().read(name)
+
+    def reads(self) -> int:
+        """Since it was last asked."""
+        count = len(self.read_names)
+        self.read_names = []
+        return count
+
+
+def number_of(state: NodeState) -> Any:
+    return state.value("number").value
+
+
+def numbered(store: StateStore, lane: int, version: Version, number: int) -> Version:
+    state = store.load("node", lane, version)
+    state.value("number").value = number
+    return store.write("node", lane, number, state, version)
+
+
+def test_a_worker_takes_in_only_what_it_missed() -> None:
+    files = CountedFiles()
+    here, there = StateStore(files), StateStore(files)
+    versions = [numbered(here, 0, Version(), 0)]
+    assert number_of(there.load("node", 0, versions[0])) == 0
+    there.write("node", 0, 0, there.load("node", 0, versions[0]), versions[0])
+    for number in range(1, 4):
+        versions.append(numbered(here, 0, versions[-1], number))
+    files.reads()
+    assert number_of(there.load("node", 0, versions[3])) == 3
+    assert [name.split("/")[2].split("-")[0] for name in files.read_names] == ["1", "2", "3"]
+    # An older version than the one in memory is read anew.
+    files.reads()
+    assert number_of(here.load("node", 0, versions[1])) == 1
+    assert files.reads() == len(versions[1].changes)
+
+
+def test_a_state_that_was_not_given_back_is_not_in_memory() -> None:
+    files = CountedFiles()
+    store = StateStore(files)
+    version = numbered(store, 0, Version(), 1)
+    store.load("node", 0, version).value("number").value = 99
+    assert files.reads() == 0
+    assert number_of(store.load("node", 0, version)) == 1
+    assert files.reads() == 1
+
+
+def test_memory_is_bounded_and_the_lane_used_longest_ago_goes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(store_module, "LANES_IN_MEMORY_MAX", 2)
+    files = CountedFiles()
+    store = StateStore(files)
+    versions = {lane: numbered(store, lane, Version(), lane) for lane in range(2)}
+    versions[0] = numbered(store, 0, versions[0], 10)
+    versions[2] = numbered(store, 2, Version(), 2)
+    reads = {}
+    for lane in (0, 2, 1):
+        files.reads()
+        assert number_of(store.load("node", lane, versions[lane])) == {0: 10, 1: 1, 2: 2}[lane]
+        reads[lane] = files.reads()
+    assert reads == {0: 0, 2: 0, 1: 1}

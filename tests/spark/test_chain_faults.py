@@ -8,14 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import pyarrow as pa
 import pytest
-
-from headrace.serial import LocalFiles
-from headrace.serial.versions import file_names
-from headrace.spark.commit import CommitLog
-from headrace.spark.orders import ChainRecord
-from headrace.wire.client import Client
 
 if TYPE_CHECKING:
     from tests.spark.conftest import Stack
@@ -46,11 +39,6 @@ def found(stack: Stack, topic: str) -> list[tuple[str, int, int]]:
     return sorted((row["k"], row["n"], row["total"]) for row in stack.rows(topic))
 
 
-def found_columns(stack: Stack, topic: str) -> list[tuple[str, int, int]]:
-    tables = [pa.ipc.open_stream(value).read_all() for value in stack.values(topic)]
-    return sorted((row["k"], row["n"], row["total"]) for table in tables for row in table.to_pylist())
-
-
 def pipeline(source: str, target: str, settings: str) -> str:
     read = f'topic {source} schema="k STRING, n BIGINT" max_rows_per_batch=50'
     return f"{read} ! faulty-total {settings} as total ! to-topic {target}"
@@ -70,39 +58,16 @@ def test_an_operator_that_hangs_is_ended_and_named(stack: Stack, monkeypatch: py
     source, target = stack.topic("in", [{"k": "a", "n": 7}]), stack.name("out")
     document = stack.pipeline(pipeline(source, target, "misbehave=hang at=7"))
     stack.engine.start(document)
-    eventually(lambda: stack.engine.status(document.name).state == "failed")
-    error = stack.engine.status(document.name).error or {}
+    # It may be somebody else who does not answer: the job tries again, and tells why.
+    told: list[dict[str, Any] | None] = [None]
+
+    def is_told() -> bool:
+        told[0] = told[0] or stack.engine.status(document.name).error
+        return told[0] is not None
+
+    eventually(is_told)
+    stack.engine.stop(document.name)
+    error = told[0] or {}
     assert error["node"] == "total"
     assert str(error["message"]).startswith("OperatorHangs: no answer within 0.3 s")
     assert '"n": 7' in str(error["message"])
-
-
-def state_of(stack: Stack, query: str) -> ChainRecord:
-    with Client(stack.bootstrap) as client:
-        last = CommitLog(client, query).peek()
-    assert last is not None
-    return ChainRecord.from_json(last.chain)
-
-
-def test_an_attempt_that_ends_late_changes_nothing(stack: Stack, tmp_path: Path) -> None:
-    source, target = stack.topic("in", ROWS, partitions=1), stack.name("out")
-    settings = f'misbehave=wait at=77 marks="{tmp_path}" partitioned=as_topic'
-    # Rows in columns are staged where the chain runs: nothing goes to Spark before its state is written.
-    document = stack.pipeline(pipeline(source, target, settings) + " format=arrow")
-    stack.engine.start(document)
-    eventually((tmp_path / "begun").exists)
-    stack.engine.stop(document.name)
-    stack.run(document)
-    assert found_columns(stack, target) == totals(ROWS)
-    files = LocalFiles(stack.data / "jobs" / document.name / "total" / "serial")
-    query = f"{document.name}.total"
-    committed = file_names(state_of(stack, query).manifest)
-    before = set(files.names())
-    (tmp_path / "release").touch()
-    # The late attempt writes its state, which nobody named.
-    eventually(lambda: bool(set(files.names()) - before - committed))
-    more = [{"k": "d0", "n": 1000}]
-    stack.produce(source, more)
-    stack.run(document)
-    assert found_columns(stack, target) == totals([*ROWS, *more])
-    assert set(files.names()) == file_names(state_of(stack, query).manifest)

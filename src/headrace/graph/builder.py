@@ -103,6 +103,10 @@ class Stream(Step, SerialSteps):
         """Writes the rows to files of a folder."""
         return self._end("to-file", id, given(Stream.to_file, {"path": path, "format": format}))
 
+    def to_python(self, sink: str, *, id: str | None = None) -> Sink:
+        """Hands the rows to a function or class of yours, named `package.module:name`."""
+        return self._end("to-python", id, {"sink": sink})
+
     def preview(self, *, rows: int = 100, id: str | None = None) -> Sink:
         """Keeps the newest rows to look at."""
         return self._end("preview", id, given(Stream.preview, {"rows": rows}))
@@ -196,6 +200,24 @@ class Builder:
             "watermark": watermark,
         }
         return self.add("file", id=id, **given(Builder.file, settings))
+
+    def from_python(
+        self,
+        source: str,
+        *,
+        event_time: str | None = None,
+        watermark: str = "0 seconds",
+        max_rows_per_batch: int = 100_000,
+        id: str | None = None,
+    ) -> Stream:
+        """Reads a source written in Python, named `package.module:Name`."""
+        settings: dict[str, Json] = {
+            "source": source,
+            "event_time": event_time,
+            "watermark": watermark,
+            "max_rows_per_batch": max_rows_per_batch,
+        }
+        return self.add("from-python", id=id, **given(Builder.from_python, settings))
 
     def add(self, operator: str, /, *, id: str | None = None, **config: Json) -> Stream:
         """Adds any operator of the catalogue by its name, connected to nothing yet."""

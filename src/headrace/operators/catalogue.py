@@ -17,6 +17,8 @@ from headrace.operators.http_lookup import HttpLookup
 from headrace.operators.length_window import LengthWindow
 from headrace.operators.preview import Preview
 from headrace.operators.python_function import PythonFunction
+from headrace.operators.python_sink import PythonSink
+from headrace.operators.python_source import PythonSource
 from headrace.operators.score import Score
 from headrace.operators.select import Select
 from headrace.operators.session_window import SessionWindow
@@ -32,6 +34,7 @@ BUILT_IN: tuple[AnyOperator, ...] = (
     TopicSource(),
     GeneratorSource(),
     FileSource(),
+    PythonSource(),
     Filter(),
     Select(),
     TumblingWindow(),
@@ -45,6 +48,7 @@ BUILT_IN: tuple[AnyOperator, ...] = (
     TimeWindow(),
     TopicSink(),
     FileSink(),
+    PythonSink(),
     Preview(),
 )
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from headrace.serial import per_batch, per_row
+from headrace.serial import Delivery, RowSource, per_batch, per_row
 
 
 @dataclass
@@ -37,3 +38,21 @@ def reciprocal(row: Value) -> Value:
 def unchanged(rows: pa.RecordBatch) -> pa.RecordBatch:
     """Hands every row on."""
     return rows
+
+
+class Countdown(RowSource):
+    """A hundred rows, from 100 down to 1, given one by one as an async source would."""
+
+    columns = Value
+
+    def end(self) -> int:
+        return 100
+
+    async def read(self, start: int, end: int) -> AsyncIterator[Value]:
+        for number in range(start, end):
+            yield Value(100 - number)
+
+
+def printed(rows: pa.RecordBatch, delivery: Delivery) -> None:
+    """Writes the rows to the worker's standard output."""
+    print(delivery.key, rows.to_pylist())

@@ -16,6 +16,7 @@ from headrace.serial.keyed_rings import KeyedRings
 from headrace.serial.keyed_table import KeyedTable
 from headrace.serial.keys import Groups, group
 from headrace.serial.lanes import LaneInput, LaneResult, LaneRun
+from headrace.serial.outside import Delivery, RowSink, RowSource
 from headrace.serial.row_types import batch_from, rows_from, schema_of
 from headrace.serial.signals import Signal
 from headrace.serial.state import NodeState
@@ -34,6 +35,7 @@ __all__ = [
     "Context",
     "Copies",
     "DeadLetter",
+    "Delivery",
     "Groups",
     "KeyedRings",
     "KeyedTable",
@@ -51,6 +53,8 @@ __all__ = [
     "OperatorFailed",
     "Progress",
     "RowFunction",
+    "RowSink",
+    "RowSource",
     "Signal",
     "StateFiles",
     "StateStore",

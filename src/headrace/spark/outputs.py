@@ -11,6 +11,7 @@ from headrace.graph.document import Node
 from headrace.operators import Catalogue
 from headrace.operators.file_sink import ToFileConfig
 from headrace.operators.preview import PreviewConfig
+from headrace.operators.python_sink import ToPythonConfig
 from headrace.operators.spec import OperatorConfig
 from headrace.operators.topic_sink import ToTopicConfig
 from headrace.spark.specs import Output
@@ -49,13 +50,15 @@ def _plain(sink: Node, catalogue: Catalogue) -> tuple[OperatorConfig, Output]:
         return config, Output(sink.id, "file", str(Path(config.path).absolute()), config.format)
     if isinstance(config, PreviewConfig):
         return config, Output(sink.id, "preview", sink.id, "json", row_limit=config.rows)
+    if isinstance(config, ToPythonConfig):
+        return config, Output(sink.id, "python", config.sink, "rows")
     raise InvalidInput(f"the sink {sink.operator!r} has no writer", node=sink.id)
 
 
 def _takes_columns(config: OperatorConfig) -> bool:
     if isinstance(config, ToTopicConfig):
         return config.format == "arrow"
-    return isinstance(config, ToFileConfig) and config.format != "json"
+    return isinstance(config, ToPythonConfig) or (isinstance(config, ToFileConfig) and config.format != "json")
 
 
 def dead_letter_output(source: Node, topic: str, bad_column: str) -> Output:

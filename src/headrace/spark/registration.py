@@ -1,9 +1,10 @@
-"""Makes our data source known to Spark, safe for queries that start at the same moment."""
+"""Makes our data sources known to Spark, safe for queries that start at the same moment."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from headrace.spark.python_source import PythonDataSource
 from headrace.spark.source import TopicDataSource
 
 if TYPE_CHECKING:
@@ -24,7 +25,8 @@ def register_source(spark: SparkSession) -> None:
     added = [key for key in ENVIRONMENT if key not in environment]
     environment.update(dict.fromkeys(added, ""))
     try:
-        spark.dataSource.register(TopicDataSource)
+        for source in (TopicDataSource, PythonDataSource):
+            spark.dataSource.register(source)
     finally:
         for key in added:
             del environment[key]

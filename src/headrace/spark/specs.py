@@ -86,7 +86,7 @@ class Output:
     """
 
     node: str
-    kind: Literal["topic", "file", "preview"]
+    kind: Literal["topic", "file", "preview", "python"]
     target: str
     format: str
     value: str | None = None

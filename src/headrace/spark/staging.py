@@ -21,6 +21,7 @@ from pyspark.sql.datasource import WriterCommitMessage
 
 from headrace.log import encode_batches
 from headrace.spark.partitioner import by_partition, partitions_of
+from headrace.spark.python_stage import PythonStage
 from headrace.spark.specs import CHAIN_COLUMN, MESSAGE_COLUMN, Output, SinkSpec, physical_columns
 
 # Up to this size a task's rows for one partition travel in its commit message; beyond it, in a file.
@@ -28,6 +29,8 @@ INLINE_BYTES_MAX = 256 * 1024
 # Record batches stay below Kafka's default max.message.bytes.
 BATCH_BYTES_MAX = 512 * 1024
 ARROW_ROWS_PER_RECORD = 16_384
+# Where Spark tells its tasks which micro-batch they belong to; nowhere in a batch run.
+BATCH_PROPERTY = "streaming.sql.batchId"
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +77,8 @@ def message_of(spec: SinkSpec, batches: Iterable[pa.RecordBatch]) -> pa.RecordBa
     """Runs in a task: stages all its rows. Returns the one row that it leaves, its commit message."""
     context = TaskContext.get()
     task, attempt = (context.partitionId(), context.taskAttemptId()) if context else (0, 0)
-    with Staging(spec, task, attempt) as staging:
+    batch_id = context.getLocalProperty(BATCH_PROPERTY) if context else None
+    with Staging(spec, task, attempt, int(batch_id or 0)) as staging:
         for batch in batches:
             staging.add(batch)
         message = pickle.dumps(staging.finish())
@@ -84,7 +88,7 @@ def message_of(spec: SinkSpec, batches: Iterable[pa.RecordBatch]) -> pa.RecordBa
 class Staging:
     """Takes the batches of one task attempt; `finish` gives the message. Leaving it without that removes everything."""
 
-    def __init__(self, spec: SinkSpec, task: int, attempt: int) -> None:
+    def __init__(self, spec: SinkSpec, task: int, attempt: int, batch: int = 0) -> None:
         self._task = task
         self._finished = False
         self._lanes: list[bytes] = []
@@ -94,6 +98,7 @@ class Staging:
             _FileStage(o, f"{staged_prefix(spec.query)}{task:05d}-{attempt}") for o in spec.outputs if o.kind == "file"
         ]
         self._previews = [_PreviewStage(o) for o in spec.outputs if o.kind == "preview"]
+        self._outside = [PythonStage(o, spec.query, batch, task) for o in spec.outputs if o.kind == "python"]
 
     def add(self, batch: pa.RecordBatch) -> None:
         """Rows for every output whose columns the batch has."""
@@ -103,12 +108,17 @@ class Staging:
         for stage in self._stages():
             if names.issuperset(physical_columns(stage.output)):
                 stage.add(batch)
+        for outside in self._outside:
+            if names.issuperset(physical_columns(outside.output)):
+                outside.add(kept_columns(outside.output, batch))
 
     def finish(self) -> Staged:
+        for outside in self._outside:
+            outside.finish()
         topic_parts = tuple(part for stage in self._topics for part in stage.parts())
         file_parts = tuple(part for stage in self._files for part in stage.parts())
         self._finished = True
-        rows = {stage.output.node: stage.rows for stage in self._stages()}
+        rows = {stage.output.node: stage.rows for stage in (*self._stages(), *self._outside)}
         previews = {stage.output.node: list(stage.newest) for stage in self._previews}
         return Staged(self._task, topic_parts, file_parts, previews, rows, tuple(self._lanes))
 
@@ -118,6 +128,8 @@ class Staging:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        for outside in self._outside:
+            outside.close()
         if not self._finished:
             for stage in self._stages():
                 stage.discard()

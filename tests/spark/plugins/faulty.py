@@ -3,24 +3,25 @@
 from __future__ import annotations
 
 import os
-import time
+import subprocess
+import sys
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Literal
 
 import pyarrow as pa
 from pydantic import Field
+from pyspark import TaskContext
 
 from headrace.graph import Column, Schema
 from headrace.operators import Port, Spec
 from headrace.operators.serial_operator import KeyedConfig, Keys, Partitioned, SerialOperator
 from headrace.serial import Batch, Context, Operator
-
-RELEASE_DEADLINE_S = 120.0
+from headrace.spark.orders import ORDERS_PROPERTY
 
 
 class FaultyConfig(KeyedConfig):
-    misbehave: Literal["never", "raise", "exit", "hang", "wait"] = Field("never", description="What it does.")
+    misbehave: Literal["never", "raise", "exit", "hang", "twin"] = Field("never", description="What it does.")
     at: int = Field(-1, description="At the row with this n.")
     marks: str = Field("", description="A folder: it misbehaves once, and leaves a file there.")
     factor: int = Field(1, description="What numbers are multiplied with.")
@@ -55,12 +56,15 @@ class _Total(Operator):
         self._config = config
 
     def open(self, context: Context) -> None:
+        self._lane = context.lane
         self._totals = context.state.value("totals", {})
 
     def process(self, batch: Batch) -> Iterable[Batch]:
         totals = dict(self._totals.value)
         rows = batch.rows.select(["k", "n"]).to_pylist()
         made = []
+        if self._config.misbehave == "twin" and self._is_first():
+            self._start_twin(batch)
         for row in rows:
             self._misbehave(row["n"])
             totals[row["k"]] = totals.get(row["k"], 0) + self._config.factor * row["n"]
@@ -72,7 +76,7 @@ class _Total(Operator):
 
     def _misbehave(self, number: int) -> None:
         config = self._config
-        if number != config.at or not self._is_first():
+        if number != config.at or config.misbehave == "twin" or not self._is_first():
             return
         if config.misbehave == "raise":
             raise ValueError(f"no {number}s here")
@@ -80,8 +84,6 @@ class _Total(Operator):
             os._exit(1)
         while config.misbehave == "hang":
             pass
-        if config.misbehave == "wait":
-            self._wait_for(Path(config.marks) / "release")
 
     def _is_first(self) -> bool:
         if not self._config.marks:
@@ -92,7 +94,13 @@ class _Total(Operator):
             return False
         return True
 
-    def _wait_for(self, path: Path) -> None:
-        deadline_s = time.monotonic() + RELEASE_DEADLINE_S
-        while not path.exists() and time.monotonic() < deadline_s:
-            time.sleep(0.02)
+    def _start_twin(self, batch: Batch) -> None:
+        """Another attempt at the same rows, that ends late."""
+        folder = Path(self._config.marks)
+        context = TaskContext.get()
+        assert context is not None
+        (folder / "orders").write_text(context.getLocalProperty(ORDERS_PROPERTY) or "")
+        with pa.ipc.new_stream(str(folder / "rows"), batch.rows.schema) as writer:
+            writer.write_batch(batch.rows)
+        script = Path(__file__).parent.parent / "late_attempt.py"
+        subprocess.Popen([sys.executable, str(script), str(folder), str(self._lane)], start_new_session=True)

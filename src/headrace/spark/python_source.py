@@ -1,0 +1,103 @@
+"""Sources written in Python as a Spark data source: one partition, offsets are row numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, MutableMapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from pyspark.sql.datasource import DataSource, DataSourceReader, DataSourceStreamReader, InputPartition
+from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadLimit, ReadMaxRows, SupportsTriggerAvailableNow
+from pyspark.sql.types import StructType
+
+from headrace.operators.python_source import load_source
+from headrace.serial.outside import RowSource, batches_of
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+ROW = "row"
+# Spark calls from the process that plans a query again and again: the source is made once there.
+Numbers = dict[str, int]
+
+
+class PythonDataSource(DataSource):
+    """`spark.readStream.format("headrace-python")`: the compiler gives the schema and where the source is."""
+
+    def __init__(self, options: MutableMapping[str, str]) -> None:
+        super().__init__(options)
+        self.place = options["source"]
+        self.rows_max = int(options["max_rows"])
+
+    @classmethod
+    def name(cls) -> str:
+        return "headrace-python"
+
+    def streamReader(self, schema: StructType) -> PythonStreamReader:  # noqa: N802  (Spark's name)
+        return PythonStreamReader(self.place, self.rows_max)
+
+    def reader(self, schema: StructType) -> PythonRangeReader:
+        return PythonRangeReader(self.place)
+
+
+@dataclass(frozen=True)
+class RowRange(InputPartition):
+    """What a task reads: rows `start` to `end - 1`."""
+
+    start: int
+    end: int
+
+
+class PythonStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
+    """Lives in one process for as long as its query runs; `read` alone runs in the tasks."""
+
+    def __init__(self, place: str, rows_max: int) -> None:
+        self._place = place
+        self._rows_max = rows_max
+        self._source: RowSource | None = None
+        self._target: int | None = None
+
+    def __getstate__(self) -> dict[str, object]:
+        # Tasks make a source of their own.
+        return {"_place": self._place, "_rows_max": self._rows_max, "_source": None, "_target": None}
+
+    def initialOffset(self) -> Numbers:  # noqa: N802
+        return {ROW: 0}
+
+    def getDefaultReadLimit(self) -> ReadLimit:  # noqa: N802
+        return ReadMaxRows(self._rows_max)
+
+    def prepareForTriggerAvailableNow(self) -> None:  # noqa: N802
+        self._target = self._end()
+
+    def reportLatestOffset(self) -> Numbers:  # noqa: N802
+        return {ROW: self._end()}
+
+    def latestOffset(self, start: Numbers, limit: ReadLimit) -> Numbers:  # noqa: N802
+        end = self._end() if self._target is None else self._target
+        if not isinstance(limit, ReadAllAvailable):
+            end = min(end, start[ROW] + self._rows_max)
+        return {ROW: max(start[ROW], end)}
+
+    def partitions(self, start: Numbers, end: Numbers) -> Sequence[RowRange]:
+        return [RowRange(start[ROW], end[ROW])]
+
+    def read(self, partition: RowRange) -> Iterator[pa.RecordBatch]:  # type: ignore[override]
+        return batches_of(load_source(self._place), partition.start, partition.end)
+
+    def _end(self) -> int:
+        self._source = self._source or load_source(self._place)
+        return self._source.end()
+
+
+class PythonRangeReader(DataSourceReader):
+    """All rows that there are when a batch run is planned."""
+
+    def __init__(self, place: str) -> None:
+        self._place = place
+
+    def partitions(self) -> Sequence[RowRange]:
+        return [RowRange(0, load_source(self._place).end())]
+
+    def read(self, partition: RowRange) -> Iterator[pa.RecordBatch]:  # type: ignore[override]
+        return batches_of(load_source(self._place), partition.start, partition.end)
