@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
 from io import BytesIO
 from types import NoneType, UnionType
 from typing import Any, Union, get_args, get_origin, get_type_hints
@@ -13,8 +14,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from kio.serial import entity_reader, entity_writer
 
+from headrace.log import Span
 from headrace.wire import codec
 from headrace.wire.codes import ErrorCode
+from headrace.wire.frames import Piece
 from headrace.wire.handlers.table import ROUTES
 from headrace.wire.messages import fetch, produce
 from headrace.wire.packing import Reader
@@ -62,6 +65,10 @@ def same(sent: Any, received: Any) -> bool:
     return bool(sent == received)
 
 
+def joined(pieces: Sequence[Piece]) -> bytes:
+    return b"".join(piece.content() if isinstance(piece, Span) else piece for piece in pieces)
+
+
 @pytest.mark.parametrize("case", CASES, ids=map(case_id, CASES))
 def test_messages_pass_unchanged_in_every_version(case: tuple[Api[Any, Any], int]) -> None:
     api, version = case
@@ -70,7 +77,7 @@ def test_messages_pass_unchanged_in_every_version(case: tuple[Api[Any, Any], int
     raw = b"".join(messages.encode_request(version, request))
     assert same(request, messages.decode_request(version, Reader(raw)))
     response = full(messages.response)  # type: ignore[attr-defined]
-    raw = b"".join(messages.encode_response(version, response))
+    raw = joined(messages.encode_response(version, response))
     assert same(response, messages.decode_response(version, Reader(raw)))
 
 
@@ -80,7 +87,7 @@ def test_kio_reads_what_we_write(case: tuple[Api[Any, Any], int]) -> None:
     api, version = case
     for kind, message in (("request", api.codec.request), ("response", api.codec.response)):  # type: ignore[attr-defined]
         encode = api.codec.encode_request if kind == "request" else api.codec.encode_response
-        raw = b"".join(encode(version, full(message)))
+        raw = joined(encode(version, full(message)))
         entity = entity_type(api.name, kind, version)  # type: ignore[arg-type]
         decoded, size = entity_reader(entity)(raw, 0)
         assert size == len(raw)
@@ -197,7 +204,7 @@ def test_fetch_answers_are_packed_as_the_schema_says(version: int) -> None:
     aborted = (fetch.AbortedRange(3, 10), fetch.AbortedRange(4, 11))
     found = fetch.FetchedPartition("a", 0, ErrorCode.NONE, 20, 15, 1, aborted, b"batches")
     refused = fetch.FetchedPartition("b", 3, ErrorCode.OFFSET_OUT_OF_RANGE, aborted=())
-    raw = b"".join(fetch.encode_response(version, fetch.FetchResponse((found, refused))))
+    raw = joined(fetch.encode_response(version, fetch.FetchResponse((found, refused))))
     seen = codec.decode(SchemaFetchResponse, "fetch", "response", version, Reader(raw))
     assert [topic.topic for topic in seen.responses] == ["a", "b"]
     assert seen.responses[0].partitions == (GivenPartition(0, ErrorCode.NONE, 20, 15, aborted, b"batches"),)

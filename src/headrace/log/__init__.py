@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from headrace.log.records import Records, decode_batch
     from headrace.log.refusal import ErrorCode, LogRefusal
     from headrace.log.results import Appended, Slice, SyncTicket, TimestampOffset
-    from headrace.log.storage import OsStorage, Storage
+    from headrace.log.storage import OsStorage, Span, Storage
     from headrace.log.store import LogStore, Topic, now_ms
     from headrace.log.topics import TopicConfig
     from headrace.log.watermark import Watermark
@@ -44,6 +44,7 @@ __all__ = [
     "Pressure",
     "Records",
     "Slice",
+    "Span",
     "Storage",
     "SyncTicket",
     "TimestampOffset",
@@ -78,7 +79,7 @@ _NAMES = {
     "records": ("Records", "decode_batch"),
     "refusal": ("ErrorCode", "LogRefusal"),
     "results": ("Appended", "Slice", "SyncTicket", "TimestampOffset"),
-    "storage": ("OsStorage", "Storage"),
+    "storage": ("OsStorage", "Span", "Storage"),
     "store": ("LogStore", "Topic", "now_ms"),
     "topics": ("TopicConfig",),
     "watermark": ("Watermark",),

@@ -27,6 +27,8 @@ LENGTH_STARTS_AT = 12
 CRC_AT = 17
 CHECKED_FROM = 21
 MAGIC = 2
+LEADER_EPOCH = 0
+"""Of every batch: one broker leads for ever."""
 CODEC_MASK = 0x07
 APPEND_TIME_BIT = 0x08
 TRANSACTIONAL_BIT = 0x10

@@ -30,8 +30,8 @@ from headrace.log.refusal import ErrorCode, LogRefusal
 from headrace.log.results import Appended, Slice, SyncTicket, TimestampOffset
 from headrace.log.retention import expired_count, is_too_old
 from headrace.log.segment import Segment
-from headrace.log.segments import Segments, Span
-from headrace.log.storage import Buffer, OpenFile, Storage
+from headrace.log.segments import Segments
+from headrace.log.storage import Buffer, OpenFile, Span, Storage
 from headrace.log.swap import discard_new
 from headrace.log.topics import TopicConfig
 from headrace.log.watermark import WATERMARK_FILE, Watermark
@@ -333,7 +333,7 @@ class Partition:
 
     def _slice(self, span: Span, start_offset: int, aborted_before: int) -> Slice:
         return Slice(
-            *span,
+            span,
             high_watermark=self._high_watermark,
             last_stable_offset=self._last_stable_offset,
             log_start_offset=self._log_start_offset,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from headrace.log.aborted import AbortedTransaction
-from headrace.log.storage import OpenFile
+from headrace.log.storage import OpenFile, Span
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,23 +41,21 @@ class SyncTicket:
 
 @dataclass(frozen=True, slots=True)
 class Slice:
-    """Whole batches, still in their file. The descriptor stays valid as long as the slice is held."""
+    """Whole batches, still in their file, and how far the partition could be read when they were looked up."""
 
-    file: OpenFile
-    position: int
-    length: int
+    span: Span
     high_watermark: int
     last_stable_offset: int
     log_start_offset: int
     aborted: tuple[AbortedTransaction, ...]
 
     @property
-    def file_descriptor(self) -> int:
-        return self.file.descriptor
+    def length(self) -> int:
+        return self.span.length
 
     def content(self) -> bytes:
         """The bytes, read into memory. Raises OSError."""
-        return self.file.read(self.length, self.position)
+        return self.span.content()
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ from headrace.log.aborted import ABORTED_ENTRY_BYTES, AbortedTransaction, decode
 from headrace.log.batch import HEADER_BYTES, BatchHeader, crc_matches, is_plausible, read_header
 from headrace.log.index import NO_TIMESTAMP_MS, SEGMENT_START, IndexEntry, SegmentIndex
 from headrace.log.storage import OpenFile, Storage
+from headrace.log.verified import VerifiedRanges
 
 SCAN_WINDOW_BYTES = 64 << 10
 """Headers are read through a window of this size: many small batches cost one read."""
@@ -64,6 +65,7 @@ class Segment:
         )
         self._aborted_file = _existing(storage, self._aborted_path)
         self.aborted_count = self._aborted_file.size() // ABORTED_ENTRY_BYTES if self._aborted_file else 0
+        self.verified = VerifiedRanges()
         self.size_bytes = 0
         self.end_offset = base_offset
         self.max_timestamp_ms = NO_TIMESTAMP_MS

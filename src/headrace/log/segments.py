@@ -6,28 +6,18 @@ from bisect import bisect_right
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
 
 from headrace.errors import CorruptData
 from headrace.log.archive import REMOTE_SUFFIX, NotLocal, RemoteSegment
-from headrace.log.batch import PREFIX, BatchHeader
+from headrace.log.batch import LEADER_EPOCH, PREFIX, BatchHeader
 from headrace.log.retention import SealedSegment
 from headrace.log.segment import LOG_SUFFIX, SEGMENT_SUFFIXES, Segment, segment_path
-from headrace.log.storage import Buffer, OpenFile, Storage
+from headrace.log.storage import Buffer, Span, Storage
 
 OPEN_SEALED_MAX = 4
 """Sealed segments per partition that stay open, with their indexes, between two reads."""
 
-LEADER_EPOCH = 0
 _RELATIVE_OFFSET_MAX = (1 << 32) - 1
-
-
-class Span(NamedTuple):
-    """Bytes of one segment file."""
-
-    file: OpenFile
-    position: int
-    length: int
 
 
 class Segments:
@@ -98,7 +88,7 @@ class Segments:
         self.active = begun
 
     def span(self, offset: int, limit_offset: int, max_bytes: int, *, at_least_one: bool) -> Span:
-        """Whole batches of one segment from the one that holds `offset` on. Raises CorruptData."""
+        """Whole batches of one segment from the one that holds `offset` on, checksums checked. Raises CorruptData."""
         segment = self._holding(offset)
         start, end = segment.locate(offset), segment.locate(limit_offset)
         if start == end:
@@ -107,7 +97,13 @@ class Segments:
             end = segment.boundary(start, start + max_bytes)
         if start == end and at_least_one:
             end = start + next(segment.scan(start, segment.size_bytes)).header.size_bytes
-        return Span(segment.file, start, end - start)
+        intact_end = segment.verified.intact_end(segment.file, start, end)
+        if start == intact_end < end:
+            place = f"{self._directory.name}/{segment.file.path.name}, byte {start}"
+            raise CorruptData(
+                f"{place}: the batch with offset {offset} is damaged", hint="restore the segment from a backup"
+            )
+        return Span(segment.file, start, intact_end - start)
 
     def since(self, timestamp_ms: int, limit_offset: int) -> Iterator[bytes]:
         """Batches below an offset that say they hold a record at or after the time. Raises CorruptData."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
@@ -30,6 +31,17 @@ class Storage(Protocol):
 
     def pread(self, descriptor: int, length: int, position: int) -> bytes:
         """Up to `length` bytes; fewer only at the end of the file."""
+        ...
+
+    def preadinto(self, descriptor: int, buffer: memoryview, position: int) -> int:
+        """Fill the buffer; how many bytes were read. Fewer than it holds only at the end of the file."""
+        ...
+
+    def sendfile(self, descriptor: int, socket_descriptor: int, length: int, position: int) -> int:
+        """Send up to `length` bytes without bringing them into memory; how many were, 0 only at the end of the file.
+
+        Raises BlockingIOError when the socket takes none now.
+        """
         ...
 
     def pwritev(self, descriptor: int, buffers: Sequence[Buffer], position: int) -> None:
@@ -77,6 +89,18 @@ class OsStorage:
 
     def pread(self, descriptor: int, length: int, position: int) -> bytes:
         return os.pread(descriptor, length, position)
+
+    def preadinto(self, descriptor: int, buffer: memoryview, position: int) -> int:
+        filled = 0
+        while filled < len(buffer):
+            read = os.preadv(descriptor, [buffer[filled:]], position + filled)
+            if not read:
+                break
+            filled += read
+        return filled
+
+    def sendfile(self, descriptor: int, socket_descriptor: int, length: int, position: int) -> int:
+        return os.sendfile(socket_descriptor, descriptor, position, length)
 
     def pwritev(self, descriptor: int, buffers: Sequence[Buffer], position: int) -> None:
         pending: list[Buffer] = list(buffers)
@@ -150,6 +174,12 @@ class OpenFile:
     def read(self, length: int, position: int) -> bytes:
         return self._storage.pread(self.descriptor, length, position)
 
+    def read_into(self, buffer: memoryview, position: int) -> int:
+        return self._storage.preadinto(self.descriptor, buffer, position)
+
+    def send(self, socket_descriptor: int, length: int, position: int) -> int:
+        return self._storage.sendfile(self.descriptor, socket_descriptor, length, position)
+
     def write(self, buffers: Sequence[Buffer], position: int) -> None:
         self._storage.pwritev(self.descriptor, buffers, position)
 
@@ -158,6 +188,30 @@ class OpenFile:
 
     def sync(self) -> None:
         self._storage.fdatasync(self.descriptor)
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Bytes that are still in their file. The descriptor stays valid as long as the span is held."""
+
+    file: OpenFile
+    position: int
+    length: int
+
+    def __len__(self) -> int:
+        return self.length
+
+    def content(self, length_max: int | None = None) -> bytes:
+        """The bytes, or the first of them, read into memory. Raises OSError."""
+        return self.file.read(self.length if length_max is None else min(self.length, length_max), self.position)
+
+    def send(self, socket_descriptor: int, length_max: int) -> int:
+        """As `Storage.sendfile`."""
+        return self.file.send(socket_descriptor, min(self.length, length_max), self.position)
+
+    def after(self, length: int) -> Span:
+        """What is left once the first bytes are gone."""
+        return Span(self.file, self.position + length, self.length - length)
 
 
 def read_whole(storage: Storage, path: Path) -> bytes | None:

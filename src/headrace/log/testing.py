@@ -83,6 +83,12 @@ class PowerLossStorage:
     def pread(self, descriptor: int, length: int, position: int) -> bytes:
         return _REAL.pread(descriptor, length, position)
 
+    def preadinto(self, descriptor: int, buffer: memoryview, position: int) -> int:
+        return _REAL.preadinto(descriptor, buffer, position)
+
+    def sendfile(self, descriptor: int, socket_descriptor: int, length: int, position: int) -> int:
+        return _REAL.sendfile(descriptor, socket_descriptor, length, position)
+
     def pwritev(self, descriptor: int, buffers: Sequence[Buffer], position: int) -> None:
         _REAL.pwritev(descriptor, buffers, position)
         self._open[descriptor].unsafe_writes.append((position, b"".join(buffers)))
@@ -217,6 +223,14 @@ class FaultyStorage:
     def pread(self, descriptor: int, length: int, position: int) -> bytes:
         self._check("pread", self._paths[descriptor])
         return self._behind.pread(descriptor, length, position)
+
+    def preadinto(self, descriptor: int, buffer: memoryview, position: int) -> int:
+        self._check("pread", self._paths[descriptor])
+        return self._behind.preadinto(descriptor, buffer, position)
+
+    def sendfile(self, descriptor: int, socket_descriptor: int, length: int, position: int) -> int:
+        self._check("sendfile", self._paths[descriptor])
+        return self._behind.sendfile(descriptor, socket_descriptor, length, position)
 
     def pwritev(self, descriptor: int, buffers: Sequence[Buffer], position: int) -> None:
         fault = self._fault("pwritev", self._paths[descriptor])

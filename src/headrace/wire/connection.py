@@ -12,9 +12,10 @@ from typing import Any, Final, cast
 import structlog
 
 from headrace.wire.config import BrokerConfig
-from headrace.wire.frames import FrameReceiver, Part, RequestHeader, read_header, response_frame
+from headrace.wire.frames import FrameReceiver, Piece, RequestHeader, read_header, response_frame
 from headrace.wire.handlers.table import ROUTES, Route, unsupported_api_versions
 from headrace.wire.listener import Listener
+from headrace.wire.outbox import Outbox
 from headrace.wire.packing import Malformed, Reader
 from headrace.wire.protocol import API_VERSIONS, API_VERSIONS_KEY, PRODUCE, SASL_AUTHENTICATE, SASL_HANDSHAKE
 from headrace.wire.request_memory import RequestMemory
@@ -26,9 +27,6 @@ BEFORE_AUTHENTICATION: Final = (API_VERSIONS_KEY, SASL_HANDSHAKE.key, SASL_AUTHE
 
 # Of a client that has not proved who it is.
 STRANGER_FRAME_BYTES_MAX: Final = 512 * 1024
-
-# Small parts are joined into one write; a large one is handed over as it is.
-JOINED_BYTES_MAX: Final = 64 * 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,8 +75,8 @@ class Connection(asyncio.BufferedProtocol):
         self._client_host = ""
         self._transport: asyncio.Transport | None = None
         self._reading_paused = False
-        self._writing_paused = False
-        self._outgoing: list[Part] = []
+        self._outbox: Outbox | None = None
+        self._outgoing: list[Piece] = []
 
     # -- called by the event loop -------------------------------------------------------------------------------
 
@@ -88,7 +86,7 @@ class Connection(asyncio.BufferedProtocol):
         peer = transport.get_extra_info("peername")
         self._client_host = str(peer[0]) if peer else ""
         self._session = self._listener.session(self._client_host, transport.get_extra_info("peercert"))
-        tcp.set_write_buffer_limits(high=self._config.unsent_bytes_max)
+        self._outbox = Outbox(tcp, self._config.unsent_bytes_max, self.close)
         if not self._admit(self):
             self.close(f"more than {self._config.connections_max} connections")
         elif not self._session.authenticated:
@@ -114,18 +112,23 @@ class Connection(asyncio.BufferedProtocol):
 
     def eof_received(self) -> bool:
         """The client sends no more: it gets what is ready, then the connection is closed."""
-        self._flush()
-        return False
+        self._end()
+        return True
 
     def pause_writing(self) -> None:
-        self._writing_paused = True
+        if self._outbox is not None:
+            self._outbox.pause()
 
     def resume_writing(self) -> None:
-        self._writing_paused = False
+        if self._outbox is not None:
+            self._outbox.resume()
         self._start_requests()
 
     def connection_lost(self, error: Exception | None) -> None:
         self._transport = None
+        if self._outbox is not None:
+            self._outbox.close()
+            self._outbox = None
         self._memory.forget(self._throttle_reading)
         if self._stranger_timer is not None:
             self._stranger_timer.cancel()
@@ -170,7 +173,7 @@ class Connection(asyncio.BufferedProtocol):
         return _Received(route, header, reader, len(frame))
 
     def _start_requests(self) -> None:
-        while self._waiting and self._transport is not None and not self._writing_paused and not self._muted:
+        while self._waiting and self._outbox is not None and not self._outbox.is_full and not self._muted:
             received = self._waiting[0]
             if self._in_flight and not (received.route.pipelined and self._in_flight[-1].received.route.pipelined):
                 break
@@ -253,8 +256,7 @@ class Connection(asyncio.BufferedProtocol):
         if self._session.authenticated:
             self._receiver.frame_bytes_max = self._config.request_bytes_max
         if self._session.rejected:
-            self._flush()
-            self._transport.close()
+            self._end()
 
     def _release(self, received: _Received) -> None:
         """The request needs no memory any more, whatever became of it."""
@@ -272,25 +274,24 @@ class Connection(asyncio.BufferedProtocol):
         self._muted = False
         self._start_requests()
 
-    def _send(self, parts: list[Part]) -> None:
+    def _send(self, pieces: list[Piece]) -> None:
         """Answers that are ready in the same turn of the loop leave in one write."""
         if not self._outgoing:
             asyncio.get_running_loop().call_soon(self._flush)
-        self._outgoing += parts
+        self._outgoing += pieces
 
     def _flush(self) -> None:
-        parts, self._outgoing = self._outgoing, []
-        if parts and self._transport is not None:
-            _write(self._transport, parts)
+        pieces, self._outgoing = self._outgoing, []
+        if pieces and self._outbox is not None:
+            self._outbox.send(pieces)
+
+    def _end(self) -> None:
+        """What is ready is sent, and nothing else."""
+        self._flush()
+        if self._outbox is not None:
+            self._outbox.close_when_sent()
 
     def _defect(self, received: _Received, error: BaseException) -> None:
         """A mistake of ours: this client cannot be answered, the others are not concerned."""
         _log.error("request failed", api=received.route.api.name, version=received.header.version, exc_info=error)
         self.close(f"{received.route.api.name} failed: {type(error).__name__}")
-
-
-def _write(transport: asyncio.Transport, parts: list[Part]) -> None:
-    if sum(len(part) for part in parts) <= JOINED_BYTES_MAX:
-        transport.write(b"".join(parts))
-    else:
-        transport.writelines(parts)

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from headrace.log import Span
 from headrace.wire.packing import INT32, Malformed, Reader
 
 LENGTH_BYTES: Final = 4
@@ -14,6 +15,8 @@ RECEIVE_BUFFER_BYTES: Final = 64 * 1024
 TRUSTED_FRAME_BYTES: Final = 1024 * 1024
 
 Part = bytes | bytearray | memoryview
+Piece = Part | Span
+"""What a response is made of: bytes, and records that are still in their file."""
 
 
 class FrameReceiver:
@@ -96,8 +99,8 @@ def read_header(reader: Reader) -> RequestHeader:
     return RequestHeader(reader.int16(), reader.int16(), reader.int32(), reader.nullable_string())
 
 
-def response_frame(correlation_id: int, flexible_header: bool, body: Sequence[Part]) -> list[Part]:
-    """The whole response as parts for one gathering write; the body is not copied."""
+def response_frame(correlation_id: int, flexible_header: bool, body: Sequence[Piece]) -> list[Piece]:
+    """The whole response as pieces to send one after the other; the body is not copied."""
     tags = b"\0" if flexible_header else b""
     size = LENGTH_BYTES + len(tags) + sum(len(part) for part in body)
     return [INT32.pack(size) + INT32.pack(correlation_id) + tags, *body]

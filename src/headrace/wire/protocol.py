@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final, Generic, Protocol, TypeVar
 
 from headrace.wire import codec
-from headrace.wire.frames import Part
+from headrace.wire.frames import Part, Piece
 from headrace.wire.messages import (
     cluster,
     configs,
@@ -32,7 +32,7 @@ class Codec(Protocol[Request, Response]):
 
     def decode_request(self, version: int, reader: Reader) -> Request: ...
 
-    def encode_response(self, version: int, response: Response) -> Sequence[Part]: ...
+    def encode_response(self, version: int, response: Response) -> Sequence[Piece]: ...
 
     def encode_request(self, version: int, request: Request) -> Sequence[Part]: ...
 
@@ -74,7 +74,7 @@ class SchemaCodec(Generic[Request, Response]):
     def decode_request(self, version: int, reader: Reader) -> Request:
         return codec.decode(self.request, self.schema, "request", version, reader)
 
-    def encode_response(self, version: int, response: Response) -> Sequence[Part]:
+    def encode_response(self, version: int, response: Response) -> Sequence[Piece]:
         return [codec.encode(response, self.schema, "response", version)]
 
     def encode_request(self, version: int, request: Request) -> Sequence[Part]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass
+from typing import Final
 
 from headrace.log import NotLocal, Partition, Slice
 from headrace.wire.codes import ErrorCode, Refusal
@@ -19,6 +20,9 @@ from headrace.wire.messages.fetch import (
 from headrace.wire.security.quota_book import CONSUME
 from headrace.wire.security.resources import Operation, topic
 from headrace.wire.services import Call, Services
+
+# Fewer bytes travel faster in one write with what stands around them.
+SENT_FROM_FILE_BYTES_MIN: Final = 16 * 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +114,8 @@ def _read(found: _Found, committed: bool) -> FetchedPartition:
         return FetchedPartition(wanted.topic, wanted.index, found.refusal, topic_id=wanted.topic_id)
     aborted = tuple(AbortedRange(entry.producer_id, entry.first_offset) for entry in batches.aborted)
     try:
-        records = batches.content()
+        span = batches.span if batches.length >= SENT_FROM_FILE_BYTES_MIN else None
+        records = b"" if span is not None else batches.content()
     except OSError:
         code = ErrorCode.KAFKA_STORAGE_ERROR
         return FetchedPartition(wanted.topic, wanted.index, code, topic_id=wanted.topic_id)
@@ -123,4 +128,5 @@ def _read(found: _Found, committed: bool) -> FetchedPartition:
         aborted=aborted if committed else None,
         records=records,
         topic_id=wanted.topic_id,
+        span=span,
     )

@@ -6,7 +6,9 @@ from dataclasses import dataclass
 from typing import Final
 from uuid import UUID
 
+from headrace.log import Span
 from headrace.wire.codes import ErrorCode
+from headrace.wire.frames import Piece
 from headrace.wire.messages.grouping import TopicKey, group_by_topic, read_topic, write_topic
 from headrace.wire.packing import Reader, Writer
 
@@ -52,7 +54,7 @@ class AbortedRange:
 
 @dataclass(frozen=True, slots=True)
 class FetchedPartition:
-    """`aborted` is None when the request did not ask for committed records only."""
+    """`aborted` is None when the request did not ask for committed records only. A `span` is sent as `records`."""
 
     topic: str
     index: int
@@ -63,6 +65,11 @@ class FetchedPartition:
     aborted: tuple[AbortedRange, ...] | None = None
     records: bytes | memoryview = b""
     topic_id: UUID | None = None
+    span: Span | None = None
+
+    @property
+    def to_send(self) -> Piece:
+        return self.records if self.span is None else self.span
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,9 +125,9 @@ def _skip_forgotten(reader: Reader, version: int) -> None:
         reader.skip_tagged_fields(flexible)
 
 
-def encode_response(version: int, response: FetchResponse) -> list[bytes | memoryview]:
+def encode_response(version: int, response: FetchResponse) -> list[Piece]:
     flexible = version >= FLEXIBLE_SINCE
-    parts: list[bytes | memoryview] = []
+    parts: list[Piece] = []
     writer = Writer()
     writer.int32(response.throttle_time_ms)
     if version >= 7:
@@ -133,7 +140,7 @@ def encode_response(version: int, response: FetchResponse) -> list[bytes | memor
         writer.array_length(len(partitions), flexible)
         for partition in partitions:
             _write_fetched(writer, version, partition)
-            parts += [writer.getvalue(), partition.records]
+            parts += [writer.getvalue(), partition.to_send]
             writer = Writer()
             writer.no_tagged_fields(flexible)
         writer.no_tagged_fields(flexible)
@@ -157,7 +164,7 @@ def _write_fetched(writer: Writer, version: int, partition: FetchedPartition) ->
         writer.no_tagged_fields(flexible)
     if version >= 11:
         writer.int32(-1)  # preferred read replica
-    writer.bytes_length(len(partition.records), flexible)
+    writer.bytes_length(len(partition.to_send), flexible)
 
 
 def encode_request(version: int, request: FetchRequest) -> list[bytes]:
