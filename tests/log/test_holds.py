@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from headrace.errors import InvalidInput
-from headrace.log import LogStore, Partition, encode_batches, place_hold, release_hold
+from headrace.log import LogStore, Partition, advance_hold, encode_batches, hold_owners, place_hold, release_hold
 from headrace.log.holds import HOLDS_DIRECTORY
 
 
@@ -63,3 +63,19 @@ def test_the_backlog_is_that_of_the_slowest_reader(store: LogStore, partition: P
     assert store.pressure.backlog(partition) == 3
     store.pressure.readers = lambda topic, index: [9, 2]
     assert store.pressure.backlog(partition) == 8
+
+
+def test_what_may_be_read_again_stays_and_is_no_backlog(store: LogStore, partition: Partition) -> None:
+    place_hold(store.directory, "job", {("t", 0): 2}, reached={("t", 0): 6})
+    store.apply_retention()
+    assert (partition.log_start_offset, store.pressure.backlog(partition)) == (2, 4)
+    advance_hold(store.directory, "job", {("t", 0): 6}, {("t", 0): 10})
+    store.apply_retention()
+    assert (partition.log_start_offset, store.pressure.backlog(partition)) == (6, 0)
+
+
+def test_owners_are_listed_by_their_names(tmp_path: Path) -> None:
+    assert hold_owners(tmp_path) == []
+    for owner in ("jobs/low battery", "rollback"):
+        place_hold(tmp_path, owner, {})
+    assert hold_owners(tmp_path) == ["jobs/low battery", "rollback"]

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from headrace.log.codec import CODECS, Codec
     from headrace.log.encode import encode_batches
     from headrace.log.fetched import decode_fetched
-    from headrace.log.holds import Holds, place_hold, release_hold
+    from headrace.log.holds import Holds, advance_hold, hold_owners, place_hold, release_hold
     from headrace.log.objects import ObjectStore, open_objects
     from headrace.log.partition import Partition
     from headrace.log.pressure import Pressure
@@ -51,10 +51,12 @@ __all__ = [
     "Topic",
     "TopicConfig",
     "Watermark",
+    "advance_hold",
     "decode_batch",
     "decode_fetched",
     "delete_remote",
     "encode_batches",
+    "hold_owners",
     "now_ms",
     "open_objects",
     "parse_batches",
@@ -71,7 +73,7 @@ _NAMES = {
     "codec": ("CODECS", "Codec"),
     "encode": ("encode_batches",),
     "fetched": ("decode_fetched",),
-    "holds": ("Holds", "place_hold", "release_hold"),
+    "holds": ("Holds", "advance_hold", "hold_owners", "place_hold", "release_hold"),
     "objects": ("ObjectStore", "open_objects"),
     "partition": ("Partition",),
     "pressure": ("Pressure",),

@@ -40,7 +40,7 @@ class Pressure:
         self._storage = storage
         self._log_directory = log_directory
         self._clock = clock
-        self._holds = Holds({})
+        self._holds = Holds({}, {})
         self._read_at_ms: int | None = None
         self._counts: dict[str, PressureCounts] = {}
         self.readers: Readers = _no_readers
@@ -57,7 +57,7 @@ class Pressure:
     def backlog(self, partition: Partition) -> int:
         """Records that the slowest reader has not read; 0 when nobody reads."""
         offsets = [*self.readers(partition.topic, partition.index)]
-        offsets += self.holds(HOLDS_AGE_MS_MAX).of(partition.topic, partition.index).values()
+        offsets += self.holds(HOLDS_AGE_MS_MAX).reached(partition.topic, partition.index).values()
         start = max(partition.log_start_offset, min(offsets, default=partition.log_end_offset))
         return partition.log_end_offset - start
 

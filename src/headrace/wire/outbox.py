@@ -18,8 +18,10 @@ from headrace.wire.frames import Part, Piece
 
 # Small parts are joined into one write; a large one is handed over as it is.
 JOINED_BYTES_MAX: Final = 64 * 1024
-# Of a span, brought into memory at once where it cannot be sent from the file.
+# Of a span, brought into memory at once where nothing is sent from files.
 COPIED_BYTES_MAX: Final = 256 * 1024
+# Of a span, given to the transport when the socket is full: enough that it waits, and tells when there is room.
+WAITING_BYTES_MAX: Final = 8 * 1024
 # Sent to one client before others have their turn.
 TURN_BYTES_MAX: Final = 4 * 1024 * 1024
 
@@ -27,7 +29,7 @@ TURN_BYTES_MAX: Final = 4 * 1024 * 1024
 class Outbox:
     """Sends pieces in order. Single-threaded: called on the loop.
 
-    The transport's limit is set to nothing, so that `pause` follows whenever it could not write everything at once.
+    The transport may hold nothing back unnoticed: `pause` follows whenever it could not write everything at once.
     """
 
     def __init__(self, transport: asyncio.Transport, unsent_bytes_max: int, fail: Callable[[str], None]) -> None:
@@ -41,7 +43,8 @@ class Outbox:
         self._continuing = False
         self._closes = False
         self._socket = _own_socket(transport)
-        transport.set_write_buffer_limits(high=0)
+        # TLS pauses at its limit, and not above it.
+        transport.set_write_buffer_limits(high=0 if self._socket is not None else 1)
 
     @property
     def is_empty(self) -> bool:
@@ -144,7 +147,7 @@ class Outbox:
 
     def _send_copied(self, span: Span) -> int:
         """How much the transport was given; 0 at the end of the file. Raises OSError."""
-        content = span.content(COPIED_BYTES_MAX)
+        content = span.content(COPIED_BYTES_MAX if self._socket is None else WAITING_BYTES_MAX)
         self._transport.write(content)
         return len(content)
 
