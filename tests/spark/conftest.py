@@ -110,7 +110,10 @@ def catalogue() -> Iterator[Catalogue]:
 @pytest.fixture(scope="session")
 def stack(tmp_path_factory: pytest.TempPathFactory, catalogue: Catalogue) -> Iterator[Stack]:
     data = tmp_path_factory.mktemp("data")
+    config = data / "broker.toml"
+    config.write_text("retention_interval_ms = 500")
     command = [sys.executable, "-m", "headrace.wire", "--data-dir", str(data / "log"), "--port", "0"]
+    command += ["--config", str(config)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as broker:
         assert broker.stdout is not None
         bootstrap = f"127.0.0.1:{json.loads(broker.stdout.readline())['port']}"

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
+from headrace.bench.log_brokers import Kafka
+from headrace.errors import ExternalFailure
+from headrace.wire import protocol
+from headrace.wire.asking import asking
+from headrace.wire.messages import cluster
 from headrace.wire.testing import BrokerProcess
 
 StartBroker = Callable[..., BrokerProcess]
@@ -41,3 +47,21 @@ def shared_broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BrokerPr
     yield broker
     assert broker.stop() == 0
     assert "request failed" not in broker.log
+
+
+@pytest.fixture(scope="package")
+def kafka(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    try:
+        node = Kafka(tmp_path_factory.mktemp("kafka"))
+    except ExternalFailure as error:
+        if os.environ.get("HEADRACE_REQUIRE_ALL") == "1":
+            pytest.fail(f"HEADRACE_REQUIRE_ALL=1 demands Apache Kafka: {error}")
+        pytest.skip(f"Apache Kafka CANNOT BE HAD, answers are not compared: {error}")
+    try:
+        with asking(node.bootstrap) as ask:
+            # Being asked for a coordinator makes Kafka create the topics that coordinators need.
+            for kind in (0, 1):
+                ask(protocol.FIND_COORDINATOR, cluster.FindCoordinatorRequest(key_type=kind, coordinator_keys=("a",)))
+        yield node.bootstrap
+    finally:
+        node.close()

@@ -119,6 +119,16 @@ class Partition:
         return self._segments.end_offset
 
     @property
+    def local_start_offset(self) -> int:
+        """The first offset that is on this disk."""
+        return max(self._log_start_offset, self._segments.local_start_offset)
+
+    @property
+    def archived_end_offset(self) -> int:
+        """Behind the last offset in object storage; 0 when nothing is there."""
+        return self._segments.archived_end_offset
+
+    @property
     def size_bytes(self) -> int:
         return self._segments.size_bytes
 

@@ -144,6 +144,15 @@ class Segments:
         return tuple(local)
 
     @property
+    def local_start_offset(self) -> int:
+        local = (segment.base_offset for segment in self._sealed if segment.base_offset not in self._away)
+        return next(local, self.active.base_offset)
+
+    @property
+    def archived_end_offset(self) -> int:
+        return max((segment.end_offset for segment in self._remote.values()), default=0)
+
+    @property
     def archived(self) -> tuple[RemoteSegment, ...]:
         return tuple(self._remote.values())
 

@@ -177,6 +177,7 @@ class Service:
                 raise Conflict(f"pipeline {name!r} is running", hint="stop it first")
             self._wanted.forget(name)
             self._versions.pop(name, None)
+            self._engine.release(name)
             self.drafts.discard(name)
             with suppress(NotFound):  # it may have been a draft only
                 self._store.delete(name)

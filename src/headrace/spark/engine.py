@@ -25,6 +25,7 @@ from headrace.spark.commit import CommitLog
 from headrace.spark.compile import Compilation, Range
 from headrace.spark.events import EventBus
 from headrace.spark.files import preview_path
+from headrace.spark.holds import QueryHold, release_holds
 from headrace.spark.job import Job
 from headrace.spark.orders import ChainRecord
 from headrace.spark.plan import QueryPlan, plan_queries
@@ -156,6 +157,10 @@ class Engine:
                 job.stop()
             return job.status()
 
+    def release(self, pipeline: str) -> None:
+        """Called when a pipeline is deleted: its topics need not be kept for it any more. Raises OSError."""
+        release_holds(self.settings.log_directory, pipeline)
+
     def status(self, pipeline: str) -> JobStatus:
         return self._job(pipeline).status()
 
@@ -264,7 +269,9 @@ class Engine:
     def _start_queries(self, validated: Validated, client: Client, reset: bool, until_end: bool) -> list[RunningQuery]:
         with ExitStack() as undo:
             started: list[RunningQuery] = []
-            for plan in plan_queries(validated, self.catalogue):
+            plans = plan_queries(validated, self.catalogue)
+            release_holds(self.settings.log_directory, validated.document.name, keep={plan.name for plan in plans})
+            for plan in plans:
                 running = self._start_query(validated, plan, client, reset, until_end)
                 undo.callback(running.stop)
                 started.append(running)
@@ -280,6 +287,8 @@ class Engine:
         log = CommitLog(Client(self.settings.bootstrap, client_id=f"headrace-{home.name}"), home.name)
         try:
             last = open_query(home, log, location, _start_of(validated, plan.source.id), reset=reset)
+            hold = QueryHold(location, home.pipeline, plan.name)
+            hold.place(last)
             ranges = {} if last.start is None else {plan.source.id: Range(last.start)}
             chain_record = ChainRecord.from_json(last.chain)
             compilation = replace(compilation, ranges=ranges, lane_count=chain_record.lane_count)
@@ -293,7 +302,7 @@ class Engine:
             progress = QueryProgress(plan, location.topic if location else None, end=dict(last.start or {}))
             if chain is not None:
                 progress.chain = chain.figures
-            return RunningQuery(home, compiled, Committer(spec, log, chain), progress, until_end=until_end)
+            return RunningQuery(home, compiled, Committer(spec, log, hold, chain), progress, until_end=until_end)
         except BaseException:
             log.close()
             raise

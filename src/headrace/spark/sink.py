@@ -22,6 +22,7 @@ from headrace.spark.chain_figures import ChainFigures
 from headrace.spark.checkpoint import Checkpoint, source_offsets
 from headrace.spark.commit import CommitLog, CommitRecord, FileMove, Rows, append_rows
 from headrace.spark.files import make_visible, update_preview
+from headrace.spark.holds import QueryHold
 from headrace.spark.orders import ChainRecord
 from headrace.spark.specs import MESSAGE_COLUMN, SinkSpec
 from headrace.spark.staging import Staged, message_of
@@ -53,8 +54,9 @@ class Committer:
     After any doubt it fences again, so that an answer that was lost on the way is read from the log, never guessed.
     """
 
-    def __init__(self, spec: SinkSpec, log: CommitLog, chain: ChainDriver | None = None) -> None:
+    def __init__(self, spec: SinkSpec, log: CommitLog, hold: QueryHold, chain: ChainDriver | None = None) -> None:
         self.chain = chain
+        self._hold = hold
         self._spec = spec
         self._log = log
         self._checkpoint = Checkpoint(Path(spec.checkpoint or ""))
@@ -131,6 +133,7 @@ class Committer:
             chain=None if self.chain is None else chain.to_json(),
         )
         self._log.commit(record, collect_rows(messages))
+        self._hold.advance(record)
         make_visible(record.files)
         update_preview(self._spec, messages)
         if self.chain is not None:

@@ -18,6 +18,7 @@ from headrace.wire.messages import (
     partitions,
     produce,
     security,
+    topic_partitions,
     topics,
     transactions,
 )
@@ -108,8 +109,18 @@ FETCH: Final[Api[fetch.FetchRequest, fetch.FetchResponse]] = Api(
 
 LIST_OFFSETS: Final = _api(2, "list_offsets", (1, 10), 6, offsets.ListOffsetsRequest, offsets.ListOffsetsResponse)
 METADATA: Final = _api(3, "metadata", (0, 13), 9, cluster.MetadataRequest, cluster.MetadataResponse)
-OFFSET_COMMIT: Final = _api(8, "offset_commit", (2, 9), 8, offsets.OffsetCommitRequest, offsets.OffsetCommitResponse)
-OFFSET_FETCH: Final = _api(9, "offset_fetch", (1, 9), 6, offsets.OffsetFetchRequest, offsets.OffsetFetchResponse)
+OFFSET_COMMIT: Final = _api(
+    8,
+    "offset_commit",
+    (2, 10),
+    8,
+    offsets.OffsetCommitRequest,
+    offsets.OffsetCommitResponse,
+    client_version_max=9,
+)
+OFFSET_FETCH: Final = _api(
+    9, "offset_fetch", (1, 10), 6, offsets.OffsetFetchRequest, offsets.OffsetFetchResponse, client_version_max=9
+)
 FIND_COORDINATOR: Final = _api(
     10, "find_coordinator", (0, 6), 3, cluster.FindCoordinatorRequest, cluster.FindCoordinatorResponse
 )
@@ -197,6 +208,14 @@ CONSUMER_GROUP_HEARTBEAT: Final = _api(
 )
 CONSUMER_GROUP_DESCRIBE: Final = _api(
     69, "consumer_group_describe", (0, 1), 0, consumer_groups.DescribeRequest, consumer_groups.DescribeResponse
+)
+DESCRIBE_TOPIC_PARTITIONS: Final = _api(
+    75,
+    "describe_topic_partitions",
+    (0, 0),
+    0,
+    topic_partitions.DescribeTopicPartitionsRequest,
+    topic_partitions.DescribeTopicPartitionsResponse,
 )
 LIST_TRANSACTIONS: Final = _api(
     66, "list_transactions", (0, 1), 0, transactions.ListTransactionsRequest, transactions.ListTransactionsResponse

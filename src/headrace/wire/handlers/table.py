@@ -18,6 +18,7 @@ from headrace.wire.handlers import (
     configs,
     consumer_groups,
     fetch,
+    group_offsets,
     groups,
     offset_delete,
     offsets,
@@ -25,6 +26,7 @@ from headrace.wire.handlers import (
     produce,
     quotas,
     scram,
+    topic_partitions,
     topics,
     transaction_list,
     transactions,
@@ -91,8 +93,8 @@ ROUTES: Final[dict[int, Route]] = dict(
         _route(protocol.FETCH, fetch.fetch, waits=True),
         _route(protocol.LIST_OFFSETS, offsets.list_offsets),
         _route(protocol.METADATA, cluster.metadata),
-        _route(protocol.OFFSET_COMMIT, offsets.offset_commit),
-        _route(protocol.OFFSET_FETCH, offsets.offset_fetch),
+        _route(protocol.OFFSET_COMMIT, group_offsets.offset_commit),
+        _route(protocol.OFFSET_FETCH, group_offsets.offset_fetch),
         _route(protocol.FIND_COORDINATOR, cluster.find_coordinator),
         _route(protocol.JOIN_GROUP, groups.join_group, waits=True),
         _route(protocol.HEARTBEAT, groups.heartbeat),
@@ -134,5 +136,6 @@ ROUTES: Final[dict[int, Route]] = dict(
         _route(protocol.LIST_TRANSACTIONS, transaction_list.list_transactions),
         _route(protocol.CONSUMER_GROUP_HEARTBEAT, consumer_groups.heartbeat),
         _route(protocol.CONSUMER_GROUP_DESCRIBE, consumer_groups.describe),
+        _route(protocol.DESCRIBE_TOPIC_PARTITIONS, topic_partitions.describe_topic_partitions),
     ]
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from headrace.wire.codes import ErrorCode, Refusal
 from headrace.wire.coordinators.groups import check_group_id
-from headrace.wire.handlers.offsets import check_commit, commit_answers, offsets_to_commit
+from headrace.wire.handlers.group_offsets import check_commit, commit_answers, offsets_to_commit
 from headrace.wire.messages.transactions import (
     AddedPartition,
     AddedTopic,

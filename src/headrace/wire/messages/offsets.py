@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from uuid import UUID
 
 from headrace.wire.codes import ErrorCode
 
@@ -96,8 +97,11 @@ class CommitPartition:
 
 @dataclass(frozen=True, slots=True)
 class CommitTopic:
-    name: str
-    partitions: tuple[CommitPartition, ...]
+    """Versions from 10 on give the id in the place of the name; so do the others below."""
+
+    name: str = ""
+    partitions: tuple[CommitPartition, ...] = ()
+    topic_id: UUID | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,8 +122,9 @@ class CommittedPartition:
 
 @dataclass(frozen=True, slots=True)
 class CommittedTopic:
-    name: str
-    partitions: tuple[CommittedPartition, ...]
+    name: str = ""
+    partitions: tuple[CommittedPartition, ...] = ()
+    topic_id: UUID | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,8 +134,9 @@ class OffsetCommitResponse:
 
 @dataclass(frozen=True, slots=True)
 class OffsetFetchTopic:
-    name: str
+    name: str = ""
     partition_indexes: tuple[int, ...] = ()
+    topic_id: UUID | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,8 +168,9 @@ class FetchedOffset:
 
 @dataclass(frozen=True, slots=True)
 class FetchedTopicOffsets:
-    name: str
-    partitions: tuple[FetchedOffset, ...]
+    name: str = ""
+    partitions: tuple[FetchedOffset, ...] = ()
+    topic_id: UUID | None = None
 
 
 @dataclass(frozen=True, slots=True)
