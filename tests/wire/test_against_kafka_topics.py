@@ -79,7 +79,8 @@ def describing_page_by_page(ask: Asker) -> Any:
     for name, count in (("paged-a", 3), ("paged-b", 1), ("paged-c", 2)):
         ask.create(name, count)
     wanted = tuple(topic_partitions.WantedTopic(name) for name in ("paged-c", "paged-a", "no-such-page", "paged-b"))
-    cursor, pages = None, []
+    cursor: Any = None
+    pages: list[Any] = []
     while cursor is not None or not pages:
         request = topic_partitions.DescribeTopicPartitionsRequest(wanted, 2, cursor)
         answer = ask(protocol.DESCRIBE_TOPIC_PARTITIONS, request)

@@ -302,7 +302,7 @@ class Engine:
             progress = QueryProgress(plan, location.topic if location else None, end=dict(last.start or {}))
             if chain is not None:
                 progress.chain = chain.figures
-            return RunningQuery(home, compiled, Committer(spec, log, hold, chain), progress, until_end=until_end)
+            return RunningQuery(home, compiled, Committer(spec, log, chain, hold), progress, until_end=until_end)
         except BaseException:
             log.close()
             raise

@@ -54,7 +54,9 @@ class Committer:
     After any doubt it fences again, so that an answer that was lost on the way is read from the log, never guessed.
     """
 
-    def __init__(self, spec: SinkSpec, log: CommitLog, hold: QueryHold, chain: ChainDriver | None = None) -> None:
+    def __init__(
+        self, spec: SinkSpec, log: CommitLog, chain: ChainDriver | None = None, hold: QueryHold | None = None
+    ) -> None:
         self.chain = chain
         self._hold = hold
         self._spec = spec
@@ -133,7 +135,8 @@ class Committer:
             chain=None if self.chain is None else chain.to_json(),
         )
         self._log.commit(record, collect_rows(messages))
-        self._hold.advance(record)
+        if self._hold is not None:
+            self._hold.advance(record)
         make_visible(record.files)
         update_preview(self._spec, messages)
         if self.chain is not None:
