@@ -10,8 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from headrace.errors import InvalidConfig
-from headrace.formats import Decoded, decoder
+from headrace.formats import Decoded, FormatName, ValueFormat, decoder
 
 COLUMNS: dict[str, pa.DataType] = {
     "name": pa.string(),
@@ -21,8 +20,8 @@ COLUMNS: dict[str, pa.DataType] = {
 SCHEMA = pa.schema(COLUMNS)
 
 
-def decode(format_: str, values: list[bytes | None], schema: pa.Schema = SCHEMA) -> Decoded:
-    return decoder(format_, schema)(pa.array(values, pa.binary()))
+def decode(format_: FormatName, values: list[bytes | None], schema: pa.Schema = SCHEMA) -> Decoded:
+    return decoder(ValueFormat(format_), schema)(pa.array(values, pa.binary()))
 
 
 GOOD = b'{"name": "a", "size": 1.5, "ts": "2026-01-01T00:00:00Z", "other": [1, {"x": 2}]}'
@@ -102,12 +101,12 @@ def test_both_kinds_of_timestamps_may_stand_in_one_topic() -> None:
 
 
 def test_csv_has_its_columns_in_order() -> None:
-    decoded = decode("csv", [b'"x,y",2,2026-01-01T00:00:00Z', b"a", b"a,b,c", b",,", b"a,1,\nb,2,"])
+    decoded = decode("csv", [b'"x,y",2,2026-01-01T00:00:00Z', b"a", b"a,b,c", b",,", b"a,1,\nb,2,", b"", None])
     assert decoded.rows.to_pylist() == [
         {"name": "x,y", "size": 2.0, "ts": datetime(2026, 1, 1, tzinfo=UTC)},
         {"name": None, "size": None, "ts": None},
     ]
-    assert [record.index for record in decoded.bad] == [1, 2, 4]
+    assert [record.index for record in decoded.bad] == [1, 2, 4, 5, 6]
 
 
 def arrow_value(rows: pa.RecordBatch) -> bytes:
@@ -136,7 +135,21 @@ def test_raw_is_the_value_itself() -> None:
     assert [record.index for record in text.bad] == [1]
 
 
-def test_an_unknown_format_is_refused_with_the_valid_ones() -> None:
-    with pytest.raises(InvalidConfig, match="xml") as refused:
-        decoder("xml", SCHEMA)
-    assert refused.value.valid == ("json", "csv", "arrow", "raw")
+def test_csv_cells_may_hold_line_breaks_and_its_lines_may_end_in_one() -> None:
+    columns: dict[str, pa.DataType] = {"name": pa.string(), "size": pa.int64()}
+    decoded = decode("csv", [b'"a\nb",1', b"c,2\r\n", b'"d', b'e",3', b"f,4"], pa.schema(columns))
+    assert decoded.rows.to_pylist() == [
+        {"name": "a\nb", "size": 1},
+        {"name": "c", "size": 2},
+        {"name": 'e"', "size": 3},
+        {"name": "f", "size": 4},
+    ]
+    assert [record.index for record in decoded.bad] == [2]
+
+
+def test_csv_converts_only_the_columns_wanted() -> None:
+    format_ = ValueFormat("csv", columns=("name", "size", "ts"), delimiter=";")
+    values = pa.array([b"a;no number;never", b"b;2"], pa.binary())
+    decoded = decoder(format_, pa.schema([SCHEMA.field("name")]))(values)
+    assert decoded.rows.to_pylist() == [{"name": "a"}]
+    assert [record.index for record in decoded.bad] == [1]

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from headrace.formats import decoder
+from headrace.formats import ValueFormat, decoder
 from headrace.formats.json_glance import SCANNER, can_glance, glance, is_compiled
 
 TYPES: dict[str, pa.DataType] = {
@@ -64,7 +64,7 @@ def texts(draw: st.DrawFn) -> bytes:
 
 def parsed(value: bytes) -> dict[str, Any] | None:
     """What the real decoder makes of one record; None where it is bad."""
-    decoded = decoder("json", FIELDS)(pa.array([value], pa.binary()))
+    decoded = decoder(ValueFormat("json"), FIELDS)(pa.array([value], pa.binary()))
     return None if decoded.bad else decoded.rows.to_pylist()[0]
 
 

@@ -120,7 +120,7 @@ def test_the_description_is_json_with_the_schema_of_the_settings() -> None:
     assert list(described) == list(Catalogue().names)
     settings = described["topic"]["config_schema"]
     assert settings["required"] == ["topic", "schema"]
-    assert settings["properties"]["format"]["enum"] == ["json", "csv", "arrow", "raw"]
+    assert settings["properties"]["format"]["enum"] == ["json", "csv", "arrow", "raw", "avro", "protobuf"]
     assert settings["properties"]["max_rows_per_batch"]["exclusiveMinimum"] == 0
 
 
@@ -136,7 +136,7 @@ def test_every_operator_has_a_page(operator: AnyOperator) -> None:
 def test_a_page_tells_types_defaults_and_choices() -> None:
     page = operator_page(Catalogue().get("to-topic"))
     assert "| `topic` | text | required |" in page
-    assert '| `format` | `json`, `arrow` | `"json"` |' in page
+    assert '| `format` | `json`, `csv`, `arrow`, `raw`, `avro`, `protobuf` | `"json"` |' in page
     assert "| `partitions` | number | – |" in page
     page = operator_page(Catalogue().get("tumbling-window"))
     assert "| `keys` | list of text | `[]` |" in page

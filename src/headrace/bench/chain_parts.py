@@ -15,7 +15,7 @@ from headrace.bench.chain_rows import PARTITIONS, ROW_SCHEMA, blocks
 from headrace.bench.peers import Say
 from headrace.bench.report import Result
 from headrace.bench.rows import slices, stream_of
-from headrace.formats.codecs import decoder
+from headrace.formats import ValueFormat, decoder
 from headrace.formats.decoding import Decoder
 from headrace.graph.document import Node
 from headrace.operators.serial_chain import ChainPlan
@@ -52,7 +52,7 @@ def _steps(directory: Path, say: Say) -> list[Result]:
     """All that a task does, from the log's files to staged rows, with one operator that hands on, and with ten."""
     rows = [rows for partition, rows in blocks(STEP_ROWS) if partition == 0]
     values = pa.array([stream_of(piece) for batch in rows for piece in slices(batch)], pa.binary())
-    decode = decoder("arrow", rows[0].schema)
+    decode = decoder(ValueFormat("arrow"), rows[0].schema)
     times_s: dict[int, list[float]] = {1: [], STEPS: []}
     copies = 0
     for number in range(STEP_ROUNDS):

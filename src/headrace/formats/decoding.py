@@ -5,13 +5,19 @@ Every decoder is strict: a record is either one row, or *bad* with a reason. Not
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Final, Protocol, TypeVar
 
 import pyarrow as pa
 
 # A reason is for people; a parser's message may quote the whole record.
 REASON_CHARACTERS_MAX = 300
+
+NO_VALUE: Final = "a record without a value"
+# What parsers raise for bytes that they cannot make sense of.
+UNREADABLE: Final = (pa.ArrowException, ValueError, TypeError, KeyError, IndexError, EOFError, OverflowError)
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,38 +42,86 @@ class Decoder(Protocol):
         """Called with the values of neighbouring records, in order. Null values are bad records."""
 
 
-class RowDecoder:
+class RowDecoder(ABC):
     """Formats with one row a record: parse all at once; where that fails, halve the block until the bad are found."""
 
     def __init__(self, schema: pa.Schema) -> None:
         self.schema = schema
 
     def __call__(self, values: pa.BinaryArray) -> Decoded:
-        pieces: list[pa.RecordBatch] = []
-        bad: list[Bad] = []
-        self._halve(values, 0, pieces, bad)
-        if not bad:
-            return Decoded(combine(pieces, self.schema), None)
-        lost = {record.index for record in bad}
-        kept = pa.array([index for index in range(len(values)) if index not in lost], pa.int64())
-        return Decoded(combine(pieces, self.schema), kept, tuple(bad))
+        pieces, bad = parse_halving(values, self.parse)
+        return decoded(combine(pieces, self.schema), len(values), bad)
 
-    def _halve(self, values: pa.BinaryArray, first: int, pieces: list[pa.RecordBatch], bad: list[Bad]) -> None:
-        if not len(values):
-            return
-        try:
-            pieces.append(self.parse(values))
-        except (pa.ArrowException, ValueError) as error:
-            if len(values) == 1:
-                bad.append(Bad(first, str(error)[:REASON_CHARACTERS_MAX]))
-                return
-            middle = len(values) // 2
-            self._halve(values[:middle], first, pieces, bad)
-            self._halve(values[middle:], first + middle, pieces, bad)
-
+    @abstractmethod
     def parse(self, values: pa.BinaryArray) -> pa.RecordBatch:
         """Exactly one row for each value, or ValueError / ArrowException."""
-        raise NotImplementedError
+
+
+class RecordDecoder(ABC):
+    """Formats that are read record by record, and turned into columns together."""
+
+    def __init__(self, schema: pa.Schema) -> None:
+        self.schema = schema
+
+    def __call__(self, values: pa.BinaryArray) -> Decoded:
+        records: list[Any] = []
+        indices: list[int] = []
+        bad: list[Bad] = []
+        for index, value in enumerate(values.to_pylist()):
+            try:
+                if value is None:
+                    raise ValueError(NO_VALUE)
+                records.append(self.read(value))
+                indices.append(index)
+            except UNREADABLE as error:
+                bad.append(Bad(index, reason(error)))
+        pieces, unfit = parse_halving(records, self.rows)
+        bad += [Bad(indices[record.index], record.reason) for record in unfit]
+        return decoded(combine(pieces, self.schema), len(values), sorted(bad, key=lambda record: record.index))
+
+    @abstractmethod
+    def read(self, value: bytes) -> Any:
+        """One record, as `rows` takes it. Raises one of UNREADABLE."""
+
+    @abstractmethod
+    def rows(self, records: Sequence[Any]) -> pa.RecordBatch:
+        """One row for each record, or one of UNREADABLE where a value does not fit its column."""
+
+
+Items = TypeVar("Items", bound=Sequence[Any] | pa.BinaryArray)
+
+
+def parse_halving(items: Items, parse: Callable[[Items], pa.RecordBatch]) -> tuple[list[pa.RecordBatch], list[Bad]]:
+    """Parses all at once; where that fails, halves until the bad ones are found. Their index is that in `items`."""
+    pieces: list[pa.RecordBatch] = []
+    bad: list[Bad] = []
+    # Each failure adds two halves: at most two for each level of halving are waiting.
+    waiting: list[tuple[int, Any]] = [(0, items)] if len(items) else []
+    while waiting:
+        first, part = waiting.pop()
+        try:
+            pieces.append(parse(part))
+        except UNREADABLE as error:
+            if len(part) == 1:
+                bad.append(Bad(first, reason(error)))
+                continue
+            middle = len(part) // 2
+            waiting += [(first + middle, part[middle:]), (first, part[:middle])]
+    return pieces, bad
+
+
+def decoded(rows: pa.RecordBatch, count: int, bad: Sequence[Bad]) -> Decoded:
+    """The rows of `count` values, of which some were bad."""
+    if not bad:
+        return Decoded(rows, None)
+    lost = {record.index for record in bad}
+    kept = pa.array([index for index in range(count) if index not in lost], pa.int64())
+    return Decoded(rows, kept, tuple(bad))
+
+
+def reason(error: BaseException) -> str:
+    said = str(error) or f"the value cannot be read ({type(error).__name__})"
+    return said[:REASON_CHARACTERS_MAX]
 
 
 def combine(pieces: list[pa.RecordBatch], schema: pa.Schema) -> pa.RecordBatch:

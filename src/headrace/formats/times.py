@@ -21,3 +21,22 @@ def as_time(column: pa.ChunkedArray[Any]) -> pa.ChunkedArray[Any]:
         except pa.ArrowInvalid:
             continue
     return column.cast(pa.timestamp("ns")).cast(TIMESTAMP, safe=False)
+
+
+def without_times(column: pa.Array[Any]) -> pa.Array[Any]:
+    """Dates and times, also inside lists, maps and structs, as the numbers that they are stored as."""
+    return column.cast(_numbers(column.type))
+
+
+def _numbers(type_: pa.DataType) -> pa.DataType:
+    if pa.types.is_timestamp(type_):
+        return pa.int64()
+    if pa.types.is_date32(type_):
+        return pa.int32()
+    if isinstance(type_, pa.ListType):
+        return pa.list_(_numbers(type_.value_type))
+    if isinstance(type_, pa.MapType):
+        return pa.map_(_numbers(type_.key_type), _numbers(type_.item_type))
+    if isinstance(type_, pa.StructType):
+        return pa.struct([pa.field(field.name, _numbers(field.type)) for field in type_])
+    return type_

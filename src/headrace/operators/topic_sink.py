@@ -3,15 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from headrace.errors import InvalidInput
-from headrace.graph.schema import Schema
-from headrace.operators.settings import ColumnName, TopicName
+from headrace.formats import FormatName, check_writing
+from headrace.graph.schema import UNKNOWN, Schema
+from headrace.operators.arrow_types import column_types
+from headrace.operators.settings import ColumnName, TopicName, refuse_setting
 from headrace.operators.spec import Operator, OperatorConfig, Port, Spec
 from headrace.operators.system_columns import without_system_columns
+from headrace.operators.value_formats import (
+    DELIMITER,
+    FORMAT,
+    SCHEMA_REGISTRY,
+    VALUE_MESSAGE,
+    VALUE_SCHEMA,
+    Delimiter,
+    RegistryPlace,
+    SchemaText,
+    refuse_foreign_settings,
+    value_format,
+)
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -23,11 +37,22 @@ _KEYLESS_TYPES = ("ARRAY<", "MAP<", "STRUCT<")
 
 class ToTopicConfig(OperatorConfig):
     topic: TopicName = Field(description="The topic to write; it is created when it does not exist.")
-    format: Literal["json", "arrow"] = Field("json", description="How records are encoded.")
+    format: FormatName = Field("json", description=FORMAT)
+    delimiter: Delimiter = Field(",", description=DELIMITER)
+    value_schema: SchemaText | None = Field(None, description=VALUE_SCHEMA)
+    value_message: str | None = Field(None, description=VALUE_MESSAGE)
+    schema_registry: RegistryPlace | None = Field(None, description=SCHEMA_REGISTRY)
     key: ColumnName | None = Field(
         None, description="The column that becomes the record's key; equal keys keep their order."
     )
     partitions: int | None = Field(None, gt=0, description="How many partitions, when the topic is created.")
+
+    @model_validator(mode="after")
+    def _fits_together(self) -> ToTopicConfig:
+        refuse_foreign_settings(self)
+        if self.format == "arrow" and self.key is not None:
+            raise refuse_setting("key is set and format is arrow", "an Arrow record holds many rows, so it has no key")
+        return self
 
 
 class TopicSink(Operator[ToTopicConfig]):
@@ -48,6 +73,8 @@ class TopicSink(Operator[ToTopicConfig]):
         schema = Schema(inputs["in"].columns)
         if config.key is not None and schema.require(config.key).type.startswith(_KEYLESS_TYPES):
             raise InvalidInput(f"the key {config.key!r} is {schema.require(config.key).type}; a key is one plain value")
+        if all(column.type != UNKNOWN for column in schema):
+            check_writing(value_format(config), column_types(schema))
         return schema
 
     def compile(self, config: ToTopicConfig, inputs: Mapping[str, DataFrame], context: CompileContext) -> DataFrame:

@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from pydantic import Field, model_validator
 
 from headrace.errors import InvalidInput
+from headrace.formats import FormatName, check_reading
 from headrace.graph.schema import Schema
+from headrace.operators.arrow_types import column_types
 from headrace.operators.event_time import (
     EVENT_TIME,
     NO_WATERMARK,
@@ -23,6 +25,18 @@ from headrace.operators.event_time import (
 from headrace.operators.settings import ColumnName, Columns, Duration, TopicName, checked, refuse_setting
 from headrace.operators.spec import Operator, OperatorConfig, Port, Spec
 from headrace.operators.system_columns import SYSTEM_COLUMNS, refuse_system_names
+from headrace.operators.value_formats import (
+    DELIMITER,
+    FORMAT,
+    SCHEMA_REGISTRY,
+    VALUE_MESSAGE,
+    VALUE_SCHEMA,
+    Delimiter,
+    RegistryPlace,
+    SchemaText,
+    refuse_foreign_settings,
+    value_format,
+)
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -48,7 +62,11 @@ def check_start(start: str) -> str:
 class TopicConfig(OperatorConfig):
     topic: TopicName = Field(description="The topic to read.")
     schema_ddl: Columns = Field(alias="schema", description="Columns and types: `drone STRING, battery DOUBLE`.")
-    format: Literal["json", "csv", "arrow", "raw"] = Field("json", description="How records are encoded.")
+    format: FormatName = Field("json", description=FORMAT)
+    delimiter: Delimiter = Field(",", description=DELIMITER)
+    value_schema: SchemaText | None = Field(None, description=VALUE_SCHEMA)
+    value_message: str | None = Field(None, description=VALUE_MESSAGE)
+    schema_registry: RegistryPlace | None = Field(None, description=SCHEMA_REGISTRY)
     start: Annotated[str, checked(check_start)] = Field(
         "earliest", description="Where the first run begins: earliest, latest, offset:N or timestamp:ISO8601."
     )
@@ -64,6 +82,10 @@ class TopicConfig(OperatorConfig):
     @model_validator(mode="after")
     def _fits_together(self) -> TopicConfig:
         refuse_watermark_alone(self.event_time, self.watermark)
+        refuse_foreign_settings(self)
+        if self.schema_registry is not None and (self.value_schema or self.value_message):
+            hint = "leave out value_schema and value_message"
+            raise refuse_setting("the schemas of the values are those of the registry", hint)
         if self.bad_rows == "dead_letter" and self.dead_letter is None:
             raise refuse_setting("bad_rows is dead_letter and no topic is named", "set dead_letter to a topic")
         if self.bad_rows != "dead_letter" and self.dead_letter is not None:
@@ -99,8 +121,7 @@ class TopicSource(Operator[TopicConfig]):
     def output_schema(self, config: TopicConfig, inputs: Mapping[str, Schema]) -> Schema:
         schema = config.schema_columns
         refuse_system_names(schema.names)
-        if config.format == "raw" and [column.type for column in schema] not in (["BINARY"], ["STRING"]):
-            raise InvalidInput("a raw topic has one column, BINARY or STRING", hint='schema="value BINARY"')
+        check_reading(value_format(config), column_types(schema))
         return with_event_time(schema, config.event_time)
 
     def compile(self, config: TopicConfig, inputs: Mapping[str, DataFrame], context: CompileContext) -> DataFrame:

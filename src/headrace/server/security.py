@@ -8,6 +8,7 @@ cookie sent: so what changes something needs the token in a header, or our own o
 from __future__ import annotations
 
 import hmac
+from base64 import b64decode
 from http import HTTPStatus
 from http.cookies import CookieError, SimpleCookie
 from typing import Final
@@ -22,6 +23,8 @@ from headrace.server.headers import with_headers
 from headrace.server.problems import problem
 from headrace.server.rates import RequestRates
 
+# What clients of schema registries send is JSON under a name of its own; no page can send it without asking first.
+JSON_TYPES: Final = ("application/json", "application/vnd.schemaregistry.v1+json")
 OPEN_PATHS: Final = frozenset({"/health"})
 HOST_NAMES: Final = ("127.0.0.1", "localhost")
 SAFE_METHODS: Final = ("GET", "HEAD")
@@ -90,7 +93,7 @@ class Guard:
         """A refusal for a request without the token, of a wrong kind, too large, or one too many."""
         if scope["path"] in OPEN_PATHS:
             return None
-        by_header = self._is_token(_bearer(headers))
+        by_header = self._is_token(_header_token(headers))
         if not by_header and not self._is_token(self._cookie_token(headers)):
             return _no_token(scope, headers)
         changes = scope["method"] not in SAFE_METHODS
@@ -149,16 +152,24 @@ def _is_page_visit(scope: Scope, headers: Headers) -> bool:
     return is_top and scope["method"] == "GET" and not _is_api(scope["path"])
 
 
-def _bearer(headers: Headers) -> str:
+def _header_token(headers: Headers) -> str:
+    """As a bearer token, or as the password of any user: clients of schema registries know no other way."""
     scheme, _, given = headers.get("authorization", "").partition(" ")
-    return given if scheme.lower() == "bearer" else ""
+    if scheme.lower() == "bearer":
+        return given
+    if scheme.lower() != "basic":
+        return ""
+    try:
+        return b64decode(given, validate=True).decode().partition(":")[2]
+    except ValueError:
+        return ""
 
 
 def _is_json_or_empty(headers: Headers) -> bool:
     """A form or a plain text can be sent by any page without asking first; JSON cannot."""
     has_body = headers.get("content-length", "0") != "0" or "transfer-encoding" in headers
     kind = headers.get("content-type", "").partition(";")[0].strip().lower()
-    return not has_body or kind == "application/json"
+    return not has_body or kind in JSON_TYPES
 
 
 def _no_token(scope: Scope, headers: Headers) -> Response:

@@ -12,6 +12,7 @@ from headrace.graph import Diff, Document, Draft, canonical, compare, validate
 from headrace.graph.names import require_name
 from headrace.graph.store import PipelineInfo, Saved, Store, Version, VersionInfo
 from headrace.operators import Catalogue, load_catalogue
+from headrace.registry import Registry
 from headrace.server.bodies import DeployBody
 from headrace.server.drafts import Drafts
 from headrace.server.events import EventStreams
@@ -89,6 +90,10 @@ class Service:
         with self._changing:
             self._engine.close()
             self._store.close()
+
+    @property
+    def registry(self) -> Registry:
+        return self._engine.registry
 
     @property
     def is_ready(self) -> bool:

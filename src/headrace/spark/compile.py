@@ -12,12 +12,15 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 from headrace.errors import HeadraceError, InvalidInput
+from headrace.formats import ValueFormat, with_schema
 from headrace.graph.document import Node
 from headrace.graph.schema import Schema, backquoted
 from headrace.graph.validation import Validated
 from headrace.operators import Catalogue, used_columns
+from headrace.operators.arrow_types import column_types
 from headrace.operators.serial_chain import ChainPlan
 from headrace.operators.topic_source import TopicConfig
+from headrace.operators.value_formats import value_format
 from headrace.spark.chain_frames import behind_packets, behind_rows, columns_behind, lanes_of
 from headrace.spark.outputs import column_output, dead_letter_output, make_output
 from headrace.spark.packets import PACKET_COLUMNS
@@ -44,8 +47,6 @@ from headrace.spark.wide import View, WideRow
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, Observation, SparkSession
 
-# Formats whose columns stand in a fixed order: all of them must be read.
-_POSITIONAL_FORMATS = ("csv", "raw")
 # Names under which Spark reports counts: rows that left a node under its id; with the source's id behind `bad:` its bad
 # rows, behind `skipped:` those that it left out, beyond the rows that it handed on.
 NODE_ROWS = "nodes"
@@ -122,7 +123,7 @@ class Compilation:
         return SourceSpec(
             node=node.id,
             location=self.location(config.topic),
-            format=config.format,
+            format=self._format_of(config),
             start=self.ranges[node.id].start,
             max_rows_per_batch=config.max_rows_per_batch,
             fail_on_bad=config.bad_rows == "fail",
@@ -135,6 +136,12 @@ class Compilation:
         reader = self.spark.read if self.bounded else self.spark.readStream
         return reader.format("headrace-topic").schema(columns).option(OPTION, spec.to_json()).load()
 
+    @staticmethod
+    def _format_of(config: TopicConfig) -> ValueFormat:
+        """Values that name their schemas bring them along; others are read with the one declared."""
+        format_ = value_format(config)
+        return with_schema(format_, column_types(config.schema_columns)) if format_.registry is None else format_
+
     def location(self, topic: str) -> TopicLocation:
         return TopicLocation(topic, self.bootstrap, None if self.log_directory is None else str(self.log_directory))
 
@@ -145,10 +152,8 @@ class Compilation:
     def _columns_read(self, node: Node, schema: Schema) -> Schema:
         """What the pipeline uses of a topic; at least one column, or there would be no rows to count."""
         used = used_columns(self.validated.document, self.catalogue)[node.id]
-        positional = self._topic_config(node).format in _POSITIONAL_FORMATS
-        declared = schema.columns if positional else schema.keep(used).columns
-        hidden = [column for column in schema.hidden if column.name in used]
-        return Schema((*declared, *hidden) or schema.columns[:1])
+        declared = schema.keep(used).columns or schema.columns[:1]
+        return Schema((*declared, *(column for column in schema.hidden if column.name in used)))
 
     def _base(self, plan: QueryPlan) -> DataFrame:
         """The rows of the query's base node. What travels beside the rows is counted and left out before a chain."""

@@ -20,9 +20,10 @@ from headrace.graph.document import Config, Document
 from headrace.graph.names import require_name
 from headrace.graph.validation import Validated, validate
 from headrace.operators import Catalogue
+from headrace.registry import Registry, TopicJournal
 from headrace.spark.chain_driver import bounded_orders, make_driver
 from headrace.spark.commit import CommitLog
-from headrace.spark.compile import Compilation, Range
+from headrace.spark.compile import Compilation, CompiledQuery, Range
 from headrace.spark.events import EventBus
 from headrace.spark.files import preview_path
 from headrace.spark.holds import QueryHold, release_holds
@@ -39,10 +40,11 @@ from headrace.spark.query import (
     topic_of,
     with_partition_counts,
 )
+from headrace.spark.registered import with_schema_ids
 from headrace.spark.sample import Made, Sampling
 from headrace.spark.session import SparkSettings, start_session
 from headrace.spark.sink import Committer, write_once
-from headrace.spark.specs import SinkSpec
+from headrace.spark.specs import Output, SinkSpec
 from headrace.spark.status import BatchResult, JobStatus
 from headrace.spark.topics import open_topic
 from headrace.wire.client import Client
@@ -74,6 +76,7 @@ class Engine:
         self.settings = settings
         self.catalogue = catalogue or Catalogue()
         self.events = EventBus()
+        self.registry = Registry(TopicJournal(settings.bootstrap))
         self._jobs: dict[str, Job] = {}
         self._lock = threading.RLock()
         self._spark: SparkSession | None = None
@@ -204,7 +207,7 @@ class Engine:
         with Client(self.settings.bootstrap, client_id="headrace-engine") as client:
             for plan in plan_queries(validated, self.catalogue):
                 compiled = compilation.query(plan)
-                outputs = with_partition_counts(client, compiled.outputs, _partitions_wanted(validated))
+                outputs = self._outputs(client, compiled, validated)
                 staging = self._jobs_directory / document.name / "batch" / run
                 staging.mkdir(parents=True, exist_ok=True)
                 spec = SinkSpec(
@@ -229,6 +232,11 @@ class Engine:
     @property
     def _jobs_directory(self) -> Path:
         return self.settings.data_directory / "jobs"
+
+    def _outputs(self, client: Client, compiled: CompiledQuery, validated: Validated) -> tuple[Output, ...]:
+        """With all that they need to be there: their topics, and their schemas in a registry."""
+        outputs = with_partition_counts(client, compiled.outputs, _partitions_wanted(validated))
+        return with_schema_ids(outputs, lambda: self.registry)
 
     def _job(self, pipeline: str) -> Job:
         job = self._jobs.get(pipeline)
@@ -296,7 +304,7 @@ class Engine:
             chain = make_driver(compilation, plan, home.directory / "serial")
             if chain is not None:
                 chain.sweep(chain_record)
-            outputs = with_partition_counts(client, compiled.outputs, _partitions_wanted(validated))
+            outputs = self._outputs(client, compiled, validated)
             spec = home.sink_spec(self.settings.bootstrap, outputs)
             align(home, spec, last)
             progress = QueryProgress(plan, location.topic if location else None, end=dict(last.start or {}))

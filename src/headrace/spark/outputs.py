@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from headrace.errors import InvalidInput
+from headrace.formats import check_writing, with_schema
 from headrace.graph.document import Node
 from headrace.operators import Catalogue
 from headrace.operators.file_sink import ToFileConfig
@@ -14,6 +15,7 @@ from headrace.operators.preview import PreviewConfig
 from headrace.operators.python_sink import ToPythonConfig
 from headrace.operators.spec import OperatorConfig
 from headrace.operators.topic_sink import ToTopicConfig
+from headrace.operators.value_formats import value_format
 from headrace.spark.specs import Output
 from headrace.spark.wide import View, WideRow
 
@@ -25,9 +27,12 @@ def make_output(sink: Node, catalogue: Catalogue, view: View, row: WideRow) -> O
     """Adds to the wide row what this sink needs. Raises InvalidInput for a sink that no writer knows."""
     config, output = _plain(sink, catalogue)
     if _takes_columns(config):
-        return replace(output, keep=view.keep, columns={name: view.physical(name) for name in view.visible})
-    text = _as_text(output, view, row)
-    return _with_key(text, config.key, view, row) if isinstance(config, ToTopicConfig) else text
+        return _by_column(output, view)
+    if not isinstance(config, ToTopicConfig):
+        return _as_text(output, view, row)
+    described = _described(output, config, view, row)
+    made = _as_text(described, view, row) if config.format == "json" else _by_column(described, view)
+    return _with_key(made, config.key, view, row)
 
 
 def column_output(sink: Node, catalogue: Catalogue, names: Sequence[str]) -> Output:
@@ -72,6 +77,23 @@ def _as_text(output: Output, view: View, row: WideRow) -> Output:
     fields = [spark.col(view.physical(name)).alias(name) for name in view.visible]
     text = spark.to_json(spark.struct(*fields), _JSON_OPTIONS)
     return replace(output, value=row.column(row.wanted(view, text)))
+
+
+def _by_column(output: Output, view: View) -> Output:
+    return replace(output, keep=view.keep, columns={name: view.physical(name) for name in view.visible})
+
+
+def _described(output: Output, config: ToTopicConfig, view: View, row: WideRow) -> Output:
+    """With the format and its schema. Raises InvalidInput for columns that the format cannot hold."""
+    from pyspark.sql.pandas.types import to_arrow_schema  # noqa: PLC0415
+    from pyspark.sql.types import StructField, StructType  # noqa: PLC0415
+
+    if config.format == "json" and config.schema_registry is None:
+        return output
+    types = [StructField(name, row.frame.schema[view.physical(name)].dataType) for name in view.visible]
+    columns = to_arrow_schema(StructType(types), timezone="UTC")
+    check_writing(value_format(config), columns)
+    return replace(output, value_format=with_schema(value_format(config), columns))
 
 
 def _with_key(output: Output, key: str | None, view: View, row: WideRow) -> Output:

@@ -13,10 +13,11 @@ from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import StructType
 
 from headrace.errors import InvalidInput
-from headrace.formats import Bad, Decoded, Decoder, decoder
+from headrace.formats import Bad, Decoded
 from headrace.formats.json_glance import can_glance, glance
 from headrace.log import Records
 from headrace.spark.prefilter import admitted, columns_of, may_hold
+from headrace.spark.registered import source_decoder
 from headrace.spark.specs import ASIDE_COLUMNS, BAD_COLUMN, SKIPPED_COLUMN, SYSTEM_COLUMNS, SourceSpec
 from headrace.spark.topics import open_topic
 
@@ -37,7 +38,7 @@ def read_columns(
     if start >= end:
         return
     hidden = {*SYSTEM_COLUMNS, *ASIDE_COLUMNS}
-    decode: Decoder = decoder(spec.format, pa.schema([field for field in columns if field.name not in hidden]))
+    decode = source_decoder(spec, pa.schema([field for field in columns if field.name not in hidden]))
     first_look = _FirstLook(spec, columns)
     skipped = 0
     for stored in open_topic(spec.location).read(partition, start, end):
@@ -67,7 +68,8 @@ class _FirstLook:
         names = columns_of(self._wanted) if self._wanted else set()
         self._fields = [field for field in columns if field.name in names and field.name not in SYSTEM_COLUMNS]
         whole = len(names) == len(self._fields) > 0
-        self._pays = spec.format == "json" and whole and can_glance(self._fields)
+        is_plain_json = spec.format.name == "json" and spec.format.registry is None
+        self._pays = is_plain_json and whole and can_glance(self._fields)
 
     def __call__(self, records: Records) -> Records:
         """Looks as long as it leaves out enough to pay for itself."""
@@ -141,7 +143,7 @@ def _bad_record(spec: SourceSpec, partition: int, records: Records, bad: Bad) ->
     where = f"{spec.location.topic}-{partition} at offset {records.offsets[bad.index]}"
     value = records.values[bad.index].as_py()
     return InvalidInput(
-        f"the record in {where} is not {spec.format} of the declared columns: {bad.reason}",
+        f"the record in {where} is not {spec.format.name} of the declared columns: {bad.reason}",
         node=spec.node,
         hint="bad_rows=drop counts such records, bad_rows=dead_letter keeps them in a topic",
         record=_told(spec, partition, records, bad, value and value[:VALUE_BYTES_MAX]),

@@ -6,6 +6,8 @@ import json
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
+from headrace.formats.value_format import ValueFormat
+
 # The one option that our data source reads.
 OPTION = "spec"
 
@@ -58,7 +60,7 @@ class SourceSpec:
 
     node: str
     location: TopicLocation
-    format: str
+    format: ValueFormat
     start: Offsets
     max_rows_per_batch: int
     fail_on_bad: bool
@@ -74,7 +76,8 @@ class SourceSpec:
     def from_json(cls, text: str) -> SourceSpec:
         fields = json.loads(text)
         chain = fields["chain"] and ChainReading(**{**fields["chain"], "keys": _tuple(fields["chain"]["keys"])})
-        return cls(**{**fields, "location": TopicLocation(**fields["location"]), "chain": chain})
+        location, format_ = TopicLocation(**fields["location"]), ValueFormat(**fields["format"])
+        return cls(**{**fields, "location": location, "format": format_, "chain": chain})
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +85,8 @@ class Output:
     """One sink's share of the rows that reach the writer.
 
     `value` names the column that holds its rows as finished text (null: this row is not for this sink).
-    Formats that are written by column have `keep` and `columns` (their name in the output → in the row) instead.
+    Formats that are written by column have `keep` and `columns` (their name in the output → in the row) instead;
+    `value_format` says how the writer makes values of them, where it does that row by row.
     """
 
     node: str
@@ -93,6 +97,7 @@ class Output:
     key: str | None = None
     keep: str | None = None
     columns: dict[str, str] = field(default_factory=dict)
+    value_format: ValueFormat | None = None
     partition_count: int = 1
     row_limit: int = 0
 

@@ -19,6 +19,8 @@ import pyarrow.parquet
 from pyspark import TaskContext
 from pyspark.sql.datasource import WriterCommitMessage
 
+from headrace.formats import Encoder, ValueFormat, encoder, value_prefix
+from headrace.formats.framing import with_prefix
 from headrace.log import encode_batches
 from headrace.spark.partitioner import by_partition, partitions_of
 from headrace.spark.python_stage import PythonStage
@@ -144,6 +146,8 @@ class _TopicStage:
         self.rows = 0
         self._prefix = prefix
         self._keyless = task % output.partition_count
+        self._encode: Encoder | None = None
+        self._schema_prefix = value_prefix(output.value_format) if output.value_format else b""
         self._spools: dict[int, _Spool] = {}
 
     def add(self, batch: pa.RecordBatch) -> None:
@@ -163,12 +167,23 @@ class _TopicStage:
     def _records(self, batch: pa.RecordBatch) -> tuple[pa.Array[Any] | None, pa.Array[Any]]:
         if self.output.format == "arrow":
             return None, _arrow_values(kept_columns(self.output, batch))
+        if self.output.value is None and self.output.value_format is not None:
+            return self._encoded(self.output.value_format, batch)
         values = _text(self.output, batch)
         keys = batch.column(self.output.key).cast(pa.binary()) if self.output.key else None
         if values.null_count:
             kept = values.is_valid()
             values, keys = values.filter(kept), None if keys is None else keys.filter(kept)
-        return keys, values.cast(pa.binary())
+        return keys, with_prefix(values.cast(pa.binary()), self._schema_prefix)
+
+    def _encoded(self, format_: ValueFormat, batch: pa.RecordBatch) -> tuple[pa.Array[Any] | None, pa.Array[Any]]:
+        rows = kept_columns(self.output, batch)
+        if self._encode is None:
+            self._encode = encoder(format_, rows.schema)
+        keys = batch.column(self.output.key).cast(pa.binary()) if self.output.key else None
+        if keys is not None and self.output.keep:
+            keys = keys.filter(batch.column(self.output.keep))
+        return keys, self._encode(rows)
 
     def _append(self, partition: int, keys: pa.Array[Any] | None, values: pa.Array[Any]) -> None:
         spool = self._spools.get(partition)

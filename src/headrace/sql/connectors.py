@@ -22,7 +22,13 @@ _BUILT_IN: dict[str, tuple[str | None, str | None]] = {
     "preview": (None, "preview"),
 }
 # Settings that SQL spells in another way.
-_SPELLED = {"event_time": "event.time.field", "dead_letter": "dead_letter.topic"}
+_SPELLED = {
+    "event_time": "event.time.field",
+    "dead_letter": "dead_letter.topic",
+    "value_schema": "value.schema",
+    "value_message": "value.message",
+    "schema_registry": "schema.registry",
+}
 _SETTINGS = {option: setting for setting, option in _SPELLED.items()}
 
 

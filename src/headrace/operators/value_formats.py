@@ -1,0 +1,77 @@
+"""The settings that say how the values of a topic are encoded, shared by what reads topics and what writes them."""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated, Any, Final, Protocol
+
+from pydantic import Field
+
+from headrace.errors import InvalidInput
+from headrace.formats import REGISTRY_FORMATS, SCHEMA_FORMATS, FormatName, ValueFormat
+from headrace.operators.settings import checked, refuse_setting
+
+FORMAT: Final = "How records are encoded."
+DELIMITER: Final = "csv only: the character between two values."
+VALUE_SCHEMA: Final = (
+    "avro and protobuf only: the Avro schema as JSON, or the text of a .proto file. "
+    "Left out, it is made from the columns."
+)
+VALUE_MESSAGE: Final = "protobuf only: the message of the .proto file that a value is; left out, the first."
+
+SCHEMA_REGISTRY: Final = (
+    "json, avro and protobuf only: `embedded`, or the URL of a schema registry. Each value names its schema in it."
+)
+
+
+def _delimiter(text: str) -> str:
+    if len(text) != 1 or not text.isascii() or text in '"\r\n\0':
+        raise InvalidInput(f"{text!r} is no delimiter", hint="one character, such as ',' or ';' or a tab")
+    return text
+
+
+def _registry(place: str) -> str:
+    if place != "embedded" and not re.fullmatch(r"https?://[^\s/]+(/\S*)?", place):
+        raise InvalidInput(f"{place!r} is no schema registry", valid=("embedded", "http://host:8081"))
+    return place
+
+
+RegistryPlace = Annotated[str, checked(_registry)]
+Delimiter = Annotated[str, checked(_delimiter)]
+SchemaText = Annotated[str, Field(min_length=1, json_schema_extra={"format": "text"})]
+
+
+class FormatSettings(Protocol):
+    @property
+    def format(self) -> FormatName: ...
+    @property
+    def delimiter(self) -> str: ...
+    @property
+    def value_schema(self) -> str | None: ...
+    @property
+    def value_message(self) -> str | None: ...
+    @property
+    def schema_registry(self) -> str | None: ...
+
+
+def value_format(config: FormatSettings) -> ValueFormat:
+    return ValueFormat(
+        config.format,
+        schema=config.value_schema,
+        message=config.value_message,
+        delimiter=config.delimiter,
+        registry=config.schema_registry,
+    )
+
+
+def refuse_foreign_settings(config: FormatSettings) -> None:
+    """Raises what a validator raises for a setting that the chosen format does not have."""
+    formats: dict[str, tuple[Any, tuple[str, ...]]] = {
+        "delimiter": (config.delimiter != ",", ("csv",)),
+        "value_schema": (config.value_schema, SCHEMA_FORMATS),
+        "value_message": (config.value_message, ("protobuf",)),
+        "schema_registry": (config.schema_registry, REGISTRY_FORMATS),
+    }
+    for setting, (is_set, valid) in formats.items():
+        if is_set and config.format not in valid:
+            raise refuse_setting(f"{setting} is set and format is {config.format}", f"it is for {' and '.join(valid)}")

@@ -1,0 +1,111 @@
+"""A schema as clients register it, and when two are the same."""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final, Literal, Protocol, TypeAlias, cast, get_args
+
+from headrace.errors import InvalidInput
+
+SchemaKind: TypeAlias = Literal["AVRO", "JSON", "PROTOBUF"]
+KINDS: Final = get_args(SchemaKind)
+REFERENCES_MAX: Final = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """What another schema is called in this one: a type of Avro, a file that a .proto text imports."""
+
+    name: str
+    subject: str
+    version: int
+
+
+@dataclass(frozen=True, slots=True)
+class Schema:
+    """The text is kept as it was sent."""
+
+    kind: SchemaKind
+    text: str
+    references: tuple[Reference, ...] = ()
+
+
+class Schemas(Protocol):
+    """Where registered schemas are found. Raises NotFound for what is not registered."""
+
+    def by_id(self, schema_id: int) -> Schema: ...
+
+    def by_version(self, subject: str, version: int) -> Schema: ...
+
+
+def require_kind(kind: str) -> SchemaKind:
+    if kind not in KINDS:
+        raise InvalidInput(f"unknown schema type {kind!r}", valid=KINDS)
+    return cast("SchemaKind", kind)
+
+
+def referenced(schema: Schema, schemas: Schemas) -> dict[str, Schema]:
+    """All schemas that this one needs, by the name it has for them, those that others need first.
+
+    Raises NotFound, and InvalidInput for too many.
+    """
+    found: dict[str, Schema] = {}
+
+    def collect(inner: Schema) -> None:
+        for reference in inner.references:
+            if len(found) >= REFERENCES_MAX:
+                raise InvalidInput(f"a schema refers to more than {REFERENCES_MAX} others")
+            if reference.name not in found:
+                target = schemas.by_version(reference.subject, reference.version)
+                collect(target)
+                found[reference.name] = target
+
+    collect(schema)
+    return found
+
+
+def parsed(schema: Schema, others: Mapping[str, Schema]) -> Any:
+    """The schema as its library reads it, with the schemas it refers to. Raises InvalidInput where it is none."""
+    if schema.kind == "AVRO":
+        from headrace.registry.avro_schemas import parse_with  # noqa: PLC0415  (libraries are loaded where used)
+
+        return parse_with(schema.text, [other.text for other in others.values()])
+    if schema.kind == "PROTOBUF":
+        from headrace.formats.proto_schema import file_of, load_file  # noqa: PLC0415
+
+        imports = {name: file_of(other.text, name) for name, other in others.items()}
+        return load_file(file_of(schema.text), imports)
+    try:
+        found = json.loads(schema.text)
+    except ValueError as error:
+        raise InvalidInput(f"this is no JSON schema: {error}") from error
+    if not isinstance(found, dict | bool):
+        raise InvalidInput("a JSON schema is an object or a truth value")
+    return found
+
+
+def canonical(schema: Schema, found: Any) -> str:
+    """Equal for schemas that mean the same, whatever their spaces; `found` is what `parsed` made of it."""
+    if schema.kind == "PROTOBUF":
+        from google.protobuf.descriptor_pb2 import FileDescriptorProto  # noqa: PLC0415
+
+        file = FileDescriptorProto()
+        found.CopyToProto(file)
+        file.ClearField("name")
+        meaning: object = file.SerializeToString(deterministic=True).hex()
+    else:
+        meaning = json.loads(schema.text)
+    references = [[reference.name, reference.subject, reference.version] for reference in schema.references]
+    return json.dumps([schema.kind, meaning, references])
+
+
+def descriptor_text(schema: Schema, schemas: Schemas) -> str:
+    """A Protobuf schema as some clients want it: its descriptor in base64."""
+    from google.protobuf.descriptor_pb2 import FileDescriptorProto  # noqa: PLC0415
+
+    file = FileDescriptorProto()
+    parsed(schema, referenced(schema, schemas)).CopyToProto(file)
+    return base64.b64encode(file.SerializeToString()).decode()
