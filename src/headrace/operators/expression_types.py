@@ -13,6 +13,7 @@ from sqlglot import exp
 from headrace.errors import InvalidInput
 from headrace.graph.schema import NUMERIC, UNKNOWN, Schema, parse_type
 from headrace.operators.expressions import Expression, place_of, sql
+from headrace.operators.functions import check_call, python_function, result_type
 
 _INTEGERS = ("TINYINT", "SMALLINT", "INT", "BIGINT")
 _REALS = ("FLOAT", "DOUBLE")
@@ -41,11 +42,28 @@ def type_of(expression: Expression, schema: Schema) -> str:
 
 def check_types(expression: Expression, schema: Schema) -> None:
     """Raises InvalidInput for operands that Spark would refuse: `flag + 1`, `ts > 5`, `sum(flag)`."""
+    _check_calls(expression, schema)
     for tree in expression.tree.find_all(*_ARITHMETIC, *_COMPARISONS, exp.Sum, exp.Avg):
         found = [_type(operand, schema) for operand in _operands(tree)]
         if not _fits(tree, found):
             types = " and ".join(found)
             raise InvalidInput(f"{sql(tree)} does not work with {types}", place=place_of(expression, tree))
+
+
+def _check_calls(expression: Expression, schema: Schema) -> None:
+    for call in expression.tree.find_all(exp.Anonymous):
+        function = python_function(call)
+        if function is None:
+            continue
+        try:
+            check_call(function, [_type(argument, schema) for argument in call.expressions])
+        except InvalidInput as error:
+            raise InvalidInput(error.message, place=place_of(expression, call)) from error
+
+
+def _python(tree: exp.Expr, schema: Schema) -> str:
+    function = python_function(tree)
+    return UNKNOWN if function is None else result_type(function)
 
 
 def _operands(tree: exp.Expr) -> tuple[exp.Expr, ...]:
@@ -186,4 +204,5 @@ _RULES: tuple[tuple[tuple[type[exp.Expr], ...], _Rule], ...] = (
     ((exp.Floor, exp.Ceil), _whole),
     ((exp.Concat, exp.DPipe, exp.Substring), _text),
     (_BRANCHES, _branches),
+    ((exp.Anonymous,), _python),
 )

@@ -18,6 +18,7 @@ from sqlglot.errors import ParseError, TokenError
 from headrace.errors import InvalidInput, InvalidSyntax, Place, did_you_mean
 from headrace.graph.places import place_at
 from headrace.graph.schema import Schema
+from headrace.operators.functions import python_function
 
 MAX_EXPRESSION_CHARACTERS = 10_000
 PARSED_EXPRESSIONS_KEPT = 1_024
@@ -119,8 +120,13 @@ def aggregates(tree: exp.Expr) -> Iterator[exp.Expr]:
     """The calls of aggregate functions in a tree."""
     for call in tree.find_all(exp.Func, exp.Any, bfs=False):
         named = isinstance(call, exp.Anonymous) and call.name.lower() in _MORE_AGGREGATES
-        if isinstance(call, exp.AggFunc | exp.Any) or named:
+        if isinstance(call, exp.AggFunc | exp.Any) or named or _is_python_aggregate(call):
             yield call
+
+
+def _is_python_aggregate(call: exp.Expr) -> bool:
+    function = python_function(call)
+    return function is not None and function.kind == "aggregate"
 
 
 def refuse_aggregates(expression: Expression, where: str) -> None:

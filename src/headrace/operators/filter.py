@@ -11,6 +11,7 @@ from headrace.errors import InvalidInput
 from headrace.graph.schema import UNKNOWN, Schema
 from headrace.operators.expression_types import check_types, type_of
 from headrace.operators.expressions import check_columns, parse_expression, refuse_aggregates, refuse_generators
+from headrace.operators.functions import calls_python
 from headrace.operators.row_step import RowStep
 from headrace.operators.settings import SqlExpression
 from headrace.operators.spec import Operator, OperatorConfig, Port, Spec
@@ -58,8 +59,10 @@ class Filter(Operator[FilterConfig]):
     ) -> Mapping[str, frozenset[str]]:
         return {"in": needed | parse_expression(config.condition).columns}
 
-    def row_step(self, config: FilterConfig, schema: Schema) -> RowStep:
-        return RowStep(condition=config.condition)
+    def row_step(self, config: FilterConfig, schema: Schema) -> RowStep | None:
+        # A Python function is run for all rows of a pass, also those that another branch filtered out.
+        is_python = calls_python(parse_expression(config.condition).tree)
+        return None if is_python else RowStep(condition=config.condition)
 
     def compile(self, config: FilterConfig, inputs: Mapping[str, DataFrame], context: CompileContext) -> DataFrame:
         return inputs["in"].filter(config.condition)

@@ -12,6 +12,7 @@ from pathlib import Path
 from types import ModuleType
 
 from headrace.operators.spec import Operator
+from headrace.serial.sql_functions import SqlFunction
 
 # Where the folder is.
 FOLDER_VARIABLE = "HEADRACE_PLUGINS"
@@ -50,6 +51,12 @@ def operators_in(path: Path) -> Iterator[type[Operator[object]]]:  # type: ignor
     for _, found in inspect.getmembers(module, inspect.isclass):
         if issubclass(found, Operator) and found.__module__ == module.__name__ and not inspect.isabstract(found):
             yield found
+
+
+def functions_in(path: Path) -> Iterator[SqlFunction]:
+    """The functions for SQL that a file defines. Raises whatever the file raises."""
+    for _, found in inspect.getmembers(_imported(path), lambda member: isinstance(member, SqlFunction)):
+        yield found
 
 
 def _imported(path: Path) -> ModuleType:

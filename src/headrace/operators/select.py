@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 from pydantic import Field
 
 from headrace.graph.schema import Schema
+from headrace.operators.expressions import parse_expression
+from headrace.operators.functions import calls_python
 from headrace.operators.projection import columns_read, project, projected, row_columns
 from headrace.operators.row_step import RowStep
 from headrace.operators.settings import SqlExpression
@@ -52,7 +54,9 @@ class Select(Operator[SelectConfig]):
         return {"in": columns_read(config.columns, needed)}
 
     def row_step(self, config: SelectConfig, schema: Schema) -> RowStep | None:
-        columns = row_columns(config.columns, schema)
+        # A Python function is run for all rows of a pass, also those that another branch filtered out.
+        is_python = any(calls_python(parse_expression(item).tree) for item in config.columns)
+        columns = None if is_python else row_columns(config.columns, schema)
         return None if columns is None else RowStep(columns=columns)
 
     def compile(self, config: SelectConfig, inputs: Mapping[str, DataFrame], context: CompileContext) -> DataFrame:

@@ -13,6 +13,7 @@ from headrace.graph.schema import Column, Schema, backquoted
 from headrace.operators.durations import duration_ms
 from headrace.operators.expression_types import check_types, type_of
 from headrace.operators.expressions import Expression, aggregates, check_columns, parse_expression, place_of, sql
+from headrace.operators.functions import spark_text
 from headrace.operators.projection import refuse_doubles
 from headrace.operators.settings import ColumnName, Duration, SqlExpression, refuse_setting
 from headrace.operators.spec import Operator, OperatorConfig, Port, Spec
@@ -90,7 +91,7 @@ class TumblingWindow(Operator[TumblingWindowConfig]):
 
         keys = [backquoted(key) for key in config.keys]
         window = spark.window(backquoted(config.time), f"{duration_ms(config.size)} milliseconds").alias("_window")
-        grouped = inputs["in"].groupBy(window, *keys).agg(*(spark.expr(item) for item in config.aggregates))
+        grouped = inputs["in"].groupBy(window, *keys).agg(*(spark.expr(spark_text(item)) for item in config.aggregates))
         made = [backquoted(name) for name in grouped.columns[1 + len(keys) :]]
         bounds = ("_window.start AS _window_start", "_window.end AS _window_end")
         return grouped.selectExpr(*bounds, *keys, *made)

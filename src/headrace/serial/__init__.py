@@ -19,6 +19,7 @@ from headrace.serial.lanes import LaneInput, LaneResult, LaneRun
 from headrace.serial.outside import Delivery, RowSink, RowSource
 from headrace.serial.row_types import batch_from, rows_from, schema_of
 from headrace.serial.signals import Signal
+from headrace.serial.sql_functions import SqlFunction, sql_aggregate, sql_function
 from headrace.serial.state import NodeState
 from headrace.serial.store import StateStore
 from headrace.serial.timers import Timer, Timers
@@ -56,6 +57,7 @@ __all__ = [
     "RowSink",
     "RowSource",
     "Signal",
+    "SqlFunction",
     "StateFiles",
     "StateStore",
     "Step",
@@ -73,5 +75,7 @@ __all__ = [
     "per_row",
     "rows_from",
     "schema_of",
+    "sql_aggregate",
+    "sql_function",
     "timestamps",
 ]

@@ -46,11 +46,15 @@ def batch_from(rows: Iterable[Any], schema: pa.Schema) -> pa.RecordBatch:
     return pa.record_batch(columns, schema=schema)
 
 
-def _field(place: str, name: str, hint: Any) -> pa.Field[Any]:
-    optional = get_origin(hint) in (Union, types.UnionType) and type(None) in get_args(hint)
-    if optional:
+def column_type(place: str, hint: Any) -> pa.DataType:
+    """The type of a column that an annotation stands for, `… | None` as without. Raises InvalidInput with the place."""
+    if get_origin(hint) in (Union, types.UnionType) and type(None) in get_args(hint):
         (hint,) = (part for part in get_args(hint) if part is not type(None))
-    return pa.field(name, _type(f"{place}{name}", hint), nullable=True)
+    return _type(place, hint)
+
+
+def _field(place: str, name: str, hint: Any) -> pa.Field[Any]:
+    return pa.field(name, column_type(f"{place}{name}", hint), nullable=True)
 
 
 def _type(place: str, hint: Any) -> pa.DataType:

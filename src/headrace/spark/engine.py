@@ -21,11 +21,13 @@ from headrace.graph.names import require_name
 from headrace.graph.validation import Validated, validate
 from headrace.operators import Catalogue
 from headrace.registry import Registry, TopicJournal
+from headrace.serial import SqlFunction
 from headrace.spark.chain_driver import bounded_orders, make_driver
 from headrace.spark.commit import CommitLog
 from headrace.spark.compile import Compilation, CompiledQuery, Range
 from headrace.spark.events import EventBus
 from headrace.spark.files import preview_path
+from headrace.spark.functions import register_functions
 from headrace.spark.holds import QueryHold, release_holds
 from headrace.spark.job import Job
 from headrace.spark.orders import ChainRecord
@@ -76,6 +78,7 @@ class Engine:
         self.settings = settings
         self.catalogue = catalogue or Catalogue()
         self.events = EventBus()
+        self._functions: dict[str, SqlFunction] = {}
         self.registry = Registry(TopicJournal(settings.bootstrap))
         self._jobs: dict[str, Job] = {}
         self._lock = threading.RLock()
@@ -259,6 +262,7 @@ class Engine:
         # Spark finds our data source through the session of the calling thread, and any thread may call.
         jvm: Any = self._spark._jvm
         jvm.org.apache.spark.sql.classic.SparkSession.setActiveSession(self._spark._jsparkSession)
+        register_functions(self._spark, self._functions)
         own = self.settings
         return Compilation(self._spark, self.catalogue, validated, own.bootstrap, own.log_directory, ranges, bounded)
 

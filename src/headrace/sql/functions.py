@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from headrace.operators.functions import python_functions
+
 # SHOW FUNCTIONS of the pinned Spark; tests/sql/test_functions.py compares it with Spark itself.
 _NAMES = """
 abs acos acosh add_months aes_decrypt aes_encrypt aggregate and any any_value approx_count_distinct approx_percentile
@@ -74,4 +76,4 @@ _GRAMMAR = frozenset({"all", "any", "some", "timestampadd", "timestampdiff", "tr
 
 def is_function(name: str) -> bool:
     folded = name.lower()
-    return folded in SPARK_FUNCTIONS or folded in _GRAMMAR
+    return folded in SPARK_FUNCTIONS or folded in _GRAMMAR or folded in python_functions()
