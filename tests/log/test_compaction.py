@@ -6,12 +6,13 @@ import errno
 from collections.abc import Callable
 from pathlib import Path
 from random import Random
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from headrace.errors import CorruptData
+from headrace.errors import CorruptData, InvalidConfig
 from headrace.log import (
     Codec,
     ErrorCode,
@@ -26,6 +27,9 @@ from headrace.log import (
 )
 from headrace.log import compaction as compaction_module
 from headrace.log.testing import Fault, FaultyStorage, PowerLossStorage
+
+if TYPE_CHECKING:
+    from tests.log.conftest import Clock
 
 KEYS = (b"a", b"b", b"c", b"long" * 20, b"")
 CONFIG = {
@@ -354,3 +358,52 @@ def test_reading_goes_on_while_segments_are_joined(store: LogStore, compacted: P
     offsets = [offset for records in reader.read(0, 100) for offset in records.offsets.tolist()]
     assert calls == 2
     assert offsets[-1] == 99
+
+
+def superseded(store: LogStore, clock: Clock, **settings: str) -> Partition:
+    """A key that is written again every 10 ms of the clock, in segments of two or three records."""
+    config = {**CONFIG, **{name.replace("_", "."): value for name, value in settings.items()}}
+    partition = store.create_topic("lagging", 1, config).partitions[0]
+    for _ in range(10):
+        clock.time_ms += 10
+        partition.append(next(encode_batches([b"a"], [b"x" * 300], [clock.time_ms])))
+    store.sync()
+    # What is compacted has to be below the checkpoint.
+    partition._save_checkpoint()
+    return partition
+
+
+def test_records_younger_than_the_smallest_lag_stay(store: LogStore, clock: Clock) -> None:
+    partition = superseded(store, clock, min_compaction_lag_ms="60")
+    before = rows_of(partition)
+    store.compact()
+    kept = rows_of(partition)
+    assert len(kept) < len(before)
+    assert set(range(5, 10)) <= set(kept)
+    clock.time_ms += 1_000
+    store.compact()
+    assert len(rows_of(partition)) < len(kept)
+
+
+def test_the_largest_lag_wins_over_the_dirty_ratio(store: LogStore, clock: Clock) -> None:
+    settings = {"min_cleanable_dirty_ratio": "1", "max_compaction_lag_ms": "500"}
+    partition = superseded(store, clock, **settings)
+    store.compact()
+    clock.time_ms += 100
+    partition.append(next(encode_batches([b"b"], [b"x" * 900], [clock.time_ms])))
+    partition.append(next(encode_batches([b"a"], [b"x" * 900], [clock.time_ms])))
+    store.sync()
+    partition._save_checkpoint()
+    store.compact()
+    before = rows_of(partition)
+    clock.time_ms += 300
+    store.compact()
+    assert rows_of(partition) == before
+    clock.time_ms += 300
+    store.compact()
+    assert len(rows_of(partition)) < len(before)
+
+
+def test_lags_that_exclude_each_other_are_refused(store: LogStore) -> None:
+    with pytest.raises(InvalidConfig, match=r"min\.compaction\.lag\.ms"):
+        store.create_topic("never", 1, {**CONFIG, "min.compaction.lag.ms": "10", "max.compaction.lag.ms": "9"})

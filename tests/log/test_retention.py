@@ -140,3 +140,14 @@ def test_what_goes_is_the_longest_unwanted_prefix(
         rest = sum(size for size, _ in sizes[count + 1 :])
         assert retention_bytes < 0 or rest < retention_bytes
         assert retention_ms < 0 or sizes[count][1] >= now_ms - retention_ms
+
+
+def test_a_segment_ends_with_its_time(open_store: Callable[[], LogStore]) -> None:
+    partition = open_store().create_topic("timed", 1, {"segment.ms": "100", "retention.ms": "-1"}).partitions[0]
+    for time_ms in (1_000, 1_100, 1_101, 1_050, 1_201, 1_202):
+        partition.append(next(encode_batches(None, [b"x"], [time_ms])))
+    again = open_store().partition("timed", 0)
+    again.append(next(encode_batches(None, [b"x"], [1_302])))
+    again.append(next(encode_batches(None, [b"x"], [1_303])))
+    assert [segment.base_offset for segment in again._segments.sealed] == [0, 2, 5]
+    assert again._segments.active.base_offset == 7

@@ -13,6 +13,7 @@ from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
+from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -127,6 +128,11 @@ def is_dirty(segments: Sequence[SealedSegment], clean_end_offset: int, dirty_rat
     """Whether enough of the segments has not been cleaned yet."""
     dirty_bytes = sum(segment.size_bytes for segment in segments if segment.end_offset > clean_end_offset)
     return dirty_bytes > 0 and dirty_bytes >= dirty_ratio_min * sum(segment.size_bytes for segment in segments)
+
+
+def old_enough(segments: Iterable[SealedSegment], before_ms: int) -> tuple[SealedSegment, ...]:
+    """Those in front of the first one with a record at or after a time: that may not be compacted yet."""
+    return tuple(takewhile(lambda segment: segment.max_timestamp_ms <= before_ms, segments))
 
 
 def is_aborted(header: BatchHeader, aborted: Iterable[AbortedTransaction]) -> bool:

@@ -18,8 +18,9 @@ from headrace.log.archive import Archiving, Recall, RemoteSegment
 from headrace.log.batch import NO_APPEND_TIME_MS, BatchHeader, read_header
 from headrace.log.checkpoint import Checkpoint
 from headrace.log.cleaned import load_cleaned
-from headrace.log.compaction import Compaction, CompactionPlan, is_dirty
+from headrace.log.compaction import Compaction, CompactionPlan, is_dirty, old_enough
 from headrace.log.incoming import Origin, split_incoming
+from headrace.log.index import NO_TIMESTAMP_MS
 from headrace.log.ledger import Ledger
 from headrace.log.marker import pack_marker, pack_signal_mark
 from headrace.log.objects import ObjectStore
@@ -28,12 +29,12 @@ from headrace.log.reads import first_since, refusing_reads
 from headrace.log.recovery import recover
 from headrace.log.refusal import ErrorCode, LogRefusal
 from headrace.log.results import Appended, Slice, SyncTicket, TimestampOffset
-from headrace.log.retention import expired_count, is_too_old
+from headrace.log.retention import SealedSegment, expired_count, is_too_old
 from headrace.log.segment import Segment
 from headrace.log.segments import Segments
 from headrace.log.storage import Buffer, OpenFile, Span, Storage
 from headrace.log.swap import discard_new
-from headrace.log.topics import TopicConfig
+from headrace.log.topics import NEVER_MS, TopicConfig
 from headrace.log.watermark import WATERMARK_FILE, Watermark
 
 CHECKPOINT_BYTES = 128 << 20
@@ -190,14 +191,15 @@ class Partition:
         return Appended(header.base_offset, header.base_offset, NO_APPEND_TIME_MS)
 
     def _write(self, headers: Sequence[BatchHeader], contents: Sequence[memoryview]) -> None:
-        size_bytes = sum(header.size_bytes for header in headers)
-        if self._segments.is_full(size_bytes, headers[-1].last_offset, self._config.segment_bytes):
+        with self._failing_on_error():
+            is_full = self._segments.is_full(headers, self._config)
+        if is_full:
             self._roll()
         try:
             self._segments.write(headers, contents)
         except OSError as error:
             raise self._undo_write(error) from error
-        self._checkpoint_due_bytes -= size_bytes
+        self._checkpoint_due_bytes -= sum(header.size_bytes for header in headers)
 
     def _undo_write(self, error: OSError) -> LogRefusal:
         """A full disk may have room again later; any other failure ends writing."""
@@ -392,13 +394,14 @@ class Partition:
 
     def begin_compaction(self) -> Compaction | None:
         """A pass to `run` in any thread, which has to come back to `finish_compaction`; None while none is due."""
-        bound = min(self._last_stable_offset, self._checkpoint.offset)
-        segments = tuple(sealed for sealed in self._segments.sealed if sealed.end_offset <= bound)
         if self._failure is not None or self._compaction is not None or not self._config.is_compacted:
             return None
-        if not is_dirty(segments, self._cleaned.end_offset, self._config.min_cleanable_dirty_ratio):
+        bound, now_ms = min(self._last_stable_offset, self._checkpoint.offset), self._clock()
+        settled = (sealed for sealed in self._segments.sealed if sealed.end_offset <= bound)
+        segments = old_enough(settled, now_ms - self._config.min_compaction_lag_ms)
+        dirty_enough = is_dirty(segments, self._cleaned.end_offset, self._config.min_cleanable_dirty_ratio)
+        if not dirty_enough and not self._waits_too_long(segments, now_ms):
             return None
-        now_ms = self._clock()
         plan = CompactionPlan(
             self._storage,
             self._directory,
@@ -411,6 +414,15 @@ class Partition:
         )
         self._compaction = Compaction(plan)
         return self._compaction
+
+    def _waits_too_long(self, segments: Sequence[SealedSegment], now_ms: int) -> bool:
+        """Whether max.compaction.lag.ms has passed for the first record that was not cleaned yet."""
+        dirty = next((sealed for sealed in segments if sealed.end_offset > self._cleaned.end_offset), None)
+        if dirty is None or self._config.max_compaction_lag_ms == NEVER_MS:
+            return False
+        with refusing_reads(self.name):
+            first_ms = self._segments.first_timestamp_ms(dirty)
+        return first_ms != NO_TIMESTAMP_MS and first_ms < now_ms - self._config.max_compaction_lag_ms
 
     def finish_compaction(self, compaction: Compaction, error: Exception | None = None) -> None:
         """The pass has run, or failed with an error: then everything stays as it is. Raises LogRefusal."""

@@ -66,6 +66,7 @@ class Segment:
         self._aborted_file = _existing(storage, self._aborted_path)
         self.aborted_count = self._aborted_file.size() // ABORTED_ENTRY_BYTES if self._aborted_file else 0
         self.verified = VerifiedRanges()
+        self._first_timestamp_ms: int | None = None
         self.size_bytes = 0
         self.end_offset = base_offset
         self.max_timestamp_ms = NO_TIMESTAMP_MS
@@ -76,6 +77,12 @@ class Segment:
         self.size_bytes += header.size_bytes
         self.end_offset = header.next_offset
         self.max_timestamp_ms = max(self.max_timestamp_ms, header.max_timestamp_ms)
+
+    def first_timestamp_ms(self) -> int:
+        """The newest time in the first batch; NO_TIMESTAMP_MS when there is none. Raises OSError."""
+        if self._first_timestamp_ms is None and self.size_bytes:
+            self._first_timestamp_ms = read_header(self.file.read(HEADER_BYTES, 0)).max_timestamp_ms
+        return NO_TIMESTAMP_MS if self._first_timestamp_ms is None else self._first_timestamp_ms
 
     def load(self, before_offset: int | None = None) -> None:
         """Learn size, end offset and newest timestamp of what is in the file, reading from the nearest index entry on.

@@ -10,9 +10,11 @@ from pathlib import Path
 from headrace.errors import CorruptData
 from headrace.log.archive import REMOTE_SUFFIX, NotLocal, RemoteSegment
 from headrace.log.batch import LEADER_EPOCH, PREFIX, BatchHeader
+from headrace.log.index import NO_TIMESTAMP_MS
 from headrace.log.retention import SealedSegment
 from headrace.log.segment import LOG_SUFFIX, SEGMENT_SUFFIXES, Segment, segment_path
 from headrace.log.storage import Buffer, Span, Storage
+from headrace.log.topics import TopicConfig
 
 OPEN_SEALED_MAX = 4
 """Sealed segments per partition that stay open, with their indexes, between two reads."""
@@ -73,11 +75,21 @@ class Segments:
         """Leave no half batch behind a write that failed."""
         self.active.file.truncate(self.active.size_bytes)
 
-    def is_full(self, more_bytes: int, last_offset: int, segment_bytes: int) -> bool:
+    def is_full(self, headers: Sequence[BatchHeader], config: TopicConfig) -> bool:
         """Whether the next write wants a new segment. A first batch always fits."""
-        too_large = self.active.size_bytes + more_bytes > segment_bytes
-        too_far = last_offset - self.active.base_offset > _RELATIVE_OFFSET_MAX
-        return self.active.size_bytes > 0 and (too_large or too_far)
+        if not self.active.size_bytes:
+            return False
+        more_bytes = sum(header.size_bytes for header in headers)
+        newest_ms, first_ms = max(header.max_timestamp_ms for header in headers), self.active.first_timestamp_ms()
+        return (
+            self.active.size_bytes + more_bytes > config.segment_bytes
+            or headers[-1].last_offset - self.active.base_offset > _RELATIVE_OFFSET_MAX
+            or (first_ms != NO_TIMESTAMP_MS and newest_ms - first_ms > config.segment_age_ms_max)
+        )
+
+    def first_timestamp_ms(self, sealed: SealedSegment) -> int:
+        """As `Segment.first_timestamp_ms`. Raises NotLocal."""
+        return self._open(sealed).first_timestamp_ms()
 
     def roll(self) -> None:
         """Seal the active segment, made durable first, and begin the next."""

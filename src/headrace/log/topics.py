@@ -18,6 +18,7 @@ UNLIMITED = -1
 PARTITIONS_MAX = 10_000
 _NAME = re.compile(r"[a-zA-Z0-9._-]{1,249}")
 
+NEVER_MS = 2**63 - 1
 AS_RETENTION = -2
 """Of a local limit: the same as that of the whole topic."""
 
@@ -33,12 +34,16 @@ class TopicConfig:
     retention_ms: int = 7 * 24 * 3600 * 1000
     retention_bytes: int = UNLIMITED
     segment_bytes: int = 1 << 30
+    segment_ms: int = 7 * 24 * 3600 * 1000
     max_message_bytes: int = 1_048_588
     cleanup_policy: CleanupPolicy = "delete"
     compression_type: str = "producer"
     message_timestamp_type: TimestampType = "CreateTime"
     min_cleanable_dirty_ratio: float = 0.5
     delete_retention_ms: int = 24 * 3600 * 1000
+    min_compaction_lag_ms: int = 0
+    max_compaction_lag_ms: int = NEVER_MS
+    min_insync_replicas: int = 1
     remote_storage_enable: bool = False
     local_retention_ms: int = AS_RETENTION
     local_retention_bytes: int = AS_RETENTION
@@ -54,6 +59,11 @@ class TopicConfig:
         """Whether old records are deleted by time and size."""
         return "delete" in self.cleanup_policy
 
+    @property
+    def segment_age_ms_max(self) -> int:
+        """How far apart the times in one segment may be. What is compacted in time has to be sealed in time."""
+        return min(self.segment_ms, self.max_compaction_lag_ms) if self.is_compacted else self.segment_ms
+
     def local(self) -> TopicConfig:
         """The settings with the limits of this disk in the place of the topic's own."""
         own_ms, own_bytes = self.local_retention_ms, self.local_retention_bytes
@@ -67,6 +77,9 @@ class TopicConfig:
     def from_names(cls, settings: Mapping[str, str]) -> TopicConfig:
         """Settings as a client gives them. Raises InvalidConfig that lists the valid names or values."""
         config = cls(**{_field(name): _parsed(name, value) for name, value in settings.items()})  # type: ignore[arg-type]
+        if config.min_compaction_lag_ms > config.max_compaction_lag_ms:
+            valid = [f"min.compaction.lag.ms up to {config.max_compaction_lag_ms}, which max.compaction.lag.ms is"]
+            raise InvalidConfig(f"min.compaction.lag.ms cannot be {config.min_compaction_lag_ms}", valid=valid)
         if config.remote_storage_enable and config.is_compacted:
             raise InvalidConfig("remote.storage.enable is true for a compacted topic", valid=["cleanup.policy=delete"])
         return config
@@ -133,12 +146,16 @@ _SETTINGS: dict[str, Callable[[str], object]] = {
     "retention.ms": _integer(UNLIMITED, 2**63 - 1),
     "retention.bytes": _integer(UNLIMITED, 2**63 - 1),
     "segment.bytes": _integer(1024, 2**31 - 1),
+    "segment.ms": _integer(1, NEVER_MS),
     "max.message.bytes": _integer(1, 2**31 - 1),
     "cleanup.policy": _cleanup,
     "compression.type": _choice("producer", "uncompressed", *CODECS[1:]),
     "message.timestamp.type": _choice("CreateTime", "LogAppendTime"),
     "min.cleanable.dirty.ratio": _ratio,
     "delete.retention.ms": _integer(0, 2**63 - 1),
+    "min.compaction.lag.ms": _integer(0, NEVER_MS),
+    "max.compaction.lag.ms": _integer(1, NEVER_MS),
+    "min.insync.replicas": _integer(1, 1),
     "remote.storage.enable": _boolean,
     "local.retention.ms": _integer(AS_RETENTION, 2**63 - 1),
     "local.retention.bytes": _integer(AS_RETENTION, 2**63 - 1),
