@@ -10,16 +10,22 @@ from pathlib import Path
 
 import pytest
 from confluent_kafka import ConsumerGroupTopicPartitions, TopicPartition
-from confluent_kafka.admin import AdminClient
+from confluent_kafka.admin import (  # type: ignore[attr-defined]
+    AdminClient,
+    ScramCredentialInfo,
+    ScramMechanism,
+    UserScramCredentialUpsertion,
+)
 from typer.testing import CliRunner
 
-from headrace.backup import BackupReport, ObjectStore, create_backup, moments_of, open_objects, restore_backup
+from headrace.backup import BackupReport, ObjectStore, create_backup, creating, moments_of, open_objects, restore_backup
 from headrace.cli import app
 from headrace.errors import Conflict, CorruptData, ExternalFailure, InvalidInput, NotFound
-from headrace.log import LogStore, Partition, PartitionReader, encode_batches, with_producer
+from headrace.log import LogStore, Partition, PartitionReader, Watermark, encode_batches, place_hold, with_producer
 from headrace.wire.client import Client
 from headrace.wire.config import BrokerConfig
 from headrace.wire.testing import broker_in_thread
+from headrace.wire.users import list_users
 
 CONFIG = {"segment.bytes": "4096"}
 
@@ -159,6 +165,45 @@ def test_without_a_broker_the_files_are_enough(tmp_path: Path, folder: ObjectSto
 def test_retention_waits_for_the_backup(home: Home, folder: ObjectStore) -> None:
     home.backup(folder)
     assert not list((home.directory / "log" / "holds").iterdir())
+
+
+def test_users_and_their_rights_come_back_for_nobody_else_to_read(
+    home: Home, folder: ObjectStore, tmp_path: Path
+) -> None:
+    admin = AdminClient({"bootstrap.servers": home.address, "log_level": 0})
+    mechanism = ScramCredentialInfo(ScramMechanism.SCRAM_SHA_256, 4096)
+    user = UserScramCredentialUpsertion("alice", mechanism, b"correct horse", b"salt")
+    admin.alter_user_scram_credentials([user])["alice"].result()
+    place_hold(home.directory / "log", "job/query", {("events", 0): 3})
+    home.backup(folder)
+    restore_backup(folder, tmp_path / "new")
+    log = tmp_path / "new" / "log"
+    assert list(list_users(log)) == ["alice"]
+    assert (log / "security.json").stat().st_mode & 0o077 == 0
+    with LogStore.open(log) as store:
+        assert store.pressure.holds().of("events", 0) == {"job/query": 3}
+
+
+def test_files_that_a_job_removes_meanwhile_are_there(
+    home: Home, folder: ObjectStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The cut's last record names state; the job goes on, and drops it while the topics are still being sent."""
+    state = home.directory / "jobs" / "p" / "q" / "serial" / "node-0-7"
+    state.parent.mkdir(parents=True)
+    state.write_bytes(b"state of batch 7")
+    home.send(5)
+    read = creating.read_watermark
+
+    def read_late(directory: Path) -> Watermark:
+        state.unlink(missing_ok=True)
+        return read(directory)
+
+    monkeypatch.setattr(creating, "read_watermark", read_late)
+    home.backup(folder)
+    assert not state.exists()
+    restore_backup(folder, tmp_path / "new")
+    assert (tmp_path / "new" / "jobs" / "p" / "q" / "serial" / "node-0-7").read_bytes() == b"state of batch 7"
+    assert not list(home.directory.glob("backup-*"))
 
 
 def test_the_commands_save_and_bring_back(tmp_path: Path) -> None:

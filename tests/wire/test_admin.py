@@ -19,6 +19,7 @@ from confluent_kafka.admin import (  # type: ignore[attr-defined]
 
 from headrace.log import encode_batches
 from headrace.wire import protocol
+from headrace.wire.asking import asking
 from headrace.wire.client import Client
 from headrace.wire.client.connection import BrokerConnection, Deadline
 from headrace.wire.codes import ErrorCode
@@ -212,3 +213,26 @@ def test_records_are_written_and_read_by_topic_id(connection: BrokerConnection, 
             (read,) = found.partitions
             assert (read.error_code, read.topic_id) == (code, topic_id)
             assert len(read.records) == (len(batch) if code is ErrorCode.NONE else 0)
+
+
+def test_committed_offsets_by_topic_id(shared_broker: BrokerProcess) -> None:
+    """Version 10 of OffsetCommit and OffsetFetch, which Apache Kafka 4.1 does not offer to clients yet."""
+    unknown = UUID(int=11)
+    with asking(shared_broker.bootstrap) as ask:
+        topic_id = ask.create("by-id")
+        entries = (offsets.CommitPartition(0, 3, "note"),)
+        committed = tuple(offsets.CommitTopic(partitions=entries, topic_id=one) for one in (topic_id, unknown))
+        told = ask(protocol.OFFSET_COMMIT, offsets.OffsetCommitRequest("by-id", committed), 10)
+        assert [(topic.topic_id, topic.partitions[0].error_code.name) for topic in told.topics] == [
+            (topic_id, "NONE"),
+            (unknown, "UNKNOWN_TOPIC_ID"),
+        ]
+
+        def fetched(topics: tuple[offsets.OffsetFetchTopic, ...] | None) -> list[tuple[UUID, int, str]]:
+            request = offsets.OffsetFetchRequest(groups=(offsets.OffsetFetchGroup("by-id", topics),))
+            (group,) = ask(protocol.OFFSET_FETCH, request, 10).groups
+            return [(t.topic_id, p.committed_offset, p.error_code.name) for t in group.topics for p in t.partitions]
+
+        wanted = tuple(offsets.OffsetFetchTopic(partition_indexes=(0,), topic_id=one) for one in (topic_id, unknown))
+        assert fetched(wanted) == [(topic_id, 3, "NONE"), (unknown, -1, "UNKNOWN_TOPIC_ID")]
+        assert fetched(None) == [(topic_id, 3, "NONE")]

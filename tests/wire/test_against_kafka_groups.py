@@ -8,7 +8,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from typing import Any
-from uuid import UUID
 
 import pytest
 
@@ -104,25 +103,6 @@ def groups_of_the_newer_kind(ask: Asker) -> Any:
     return [*told, names(left), left.member_epoch, names(beat("m1", -1))]
 
 
-def offsets_by_topic_id(ask: Asker) -> Any:
-    topic_id, unknown = ask.create("by-id"), UUID(int=11)
-    entries = (offsets.CommitPartition(0, 3, "note"),)
-    committed = tuple(offsets.CommitTopic(partitions=entries, topic_id=one) for one in (topic_id, unknown))
-    told = ask(protocol.OFFSET_COMMIT, offsets.OffsetCommitRequest("by-id", committed), 10)
-    wanted = tuple(offsets.OffsetFetchTopic(partition_indexes=(0,), topic_id=one) for one in (topic_id, unknown))
-
-    def fetched(topics: Any) -> list[tuple[bool, int, str | None, str]]:
-        request = offsets.OffsetFetchRequest(groups=(offsets.OffsetFetchGroup("by-id", topics),))
-        (group,) = ask(protocol.OFFSET_FETCH, request, 10).groups
-        return [
-            (topic.topic_id == topic_id, p.committed_offset, p.metadata, p.error_code.name)
-            for topic in group.topics
-            for p in topic.partitions
-        ]
-
-    return names(told), fetched(wanted), fetched(None)
-
-
 def deleting_offsets(ask: Asker) -> Any:
     gone = offsets.OffsetDeleteTopic("no-such", (offsets.DeletedOffsetPartition(1),))
     return names(ask(protocol.OFFSET_DELETE, offsets.OffsetDeleteRequest("no-such", (gone,))))[:1]
@@ -138,7 +118,7 @@ def finding_coordinators(ask: Asker) -> Any:
 
 @pytest.mark.parametrize(
     "ask",
-    [groups_of_the_classic_kind, groups_of_the_newer_kind, offsets_by_topic_id, deleting_offsets, finding_coordinators],
+    [groups_of_the_classic_kind, groups_of_the_newer_kind, deleting_offsets, finding_coordinators],
     ids=lambda ask: ask.__name__,
 )
 def test_answers_are_those_of_kafka(shared_broker: BrokerProcess, kafka: str, ask: Callable[[Asker], Any]) -> None:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import hashlib
 import sqlite3
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import closing, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
 from headrace.backup.cut import Cut, partition_directory, take_cut
+from headrace.backup.freezing import DATABASE_SUFFIX, LOG_DIRECTORY, FrozenFile, frozen_files
 from headrace.backup.manifest import FileCopy, Manifest, PartitionCopy, Piece, SegmentCopy, newest_before
 from headrace.errors import Conflict
 from headrace.log import now_ms, place_hold, release_hold
@@ -22,15 +23,10 @@ from headrace.log.reader import segment_extent
 from headrace.log.segment import LOG_SUFFIX, segment_bases, segment_path
 from headrace.log.watermark import read_watermark
 
-LOG_DIRECTORY: Final = "log"
 PIECE_BYTES: Final = 64 << 20
 HOLD_OWNER: Final = "backup"
 RELISTED_MAX: Final = 100
 """How often compaction may join segments while they are listed."""
-
-# What belongs to the processes that run, or is made anew by them.
-LEFT_OUT: Final = frozenset({LOG_DIRECTORY, "logs", "spark", "lock", "run.json", "token"})
-_DATABASE_SUFFIX: Final = ".sqlite"
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,12 +51,13 @@ def create_backup(
         raise Conflict(f"{objects.name} holds a backup of this moment or a later one", hint="check the clock")
     backup = _Backup(data_directory, objects, previous)
     cut = take_cut(log_directory, bootstrap)
-    place_hold(log_directory, HOLD_OWNER, dict.fromkeys(cut.offsets, 0))
-    try:
-        partitions = tuple(backup.partition(*key, end_offset) for key, end_offset in cut.offsets.items())
-    finally:
-        release_hold(log_directory, HOLD_OWNER)
-    files = tuple(backup.files())
+    with frozen_files(data_directory) as frozen:
+        place_hold(log_directory, HOLD_OWNER, dict.fromkeys(cut.offsets, 0))
+        try:
+            partitions = tuple(backup.partition(*key, end_offset) for key, end_offset in cut.offsets.items())
+        finally:
+            release_hold(log_directory, HOLD_OWNER)
+        files = tuple(backup.file(file) for file in frozen)
     Manifest(time_ms, cut.topics, partitions, files).save(objects)
     return _report(time_ms, cut, partitions, backup.sent_bytes)
 
@@ -153,24 +150,14 @@ class _Backup:
         self._send(key, content)
         return Piece(key, position, len(content), crc)
 
-    def files(self) -> Iterator[FileCopy]:
-        """Everything beside the log: pipelines, what runs, and the jobs' own files."""
-        for entry in sorted(self.data_directory.iterdir()):
-            if entry.name in LEFT_OUT or entry.name.endswith(("-wal", "-shm", "-journal")):
-                continue
-            for path in sorted(entry.rglob("*")) if entry.is_dir() else [entry]:
-                # A job may remove files of its own that it no longer needs.
-                with suppress(FileNotFoundError):
-                    if path.is_file():
-                        yield self._file(path)
-
-    def _file(self, path: Path) -> FileCopy:
-        content = _database(path) if path.suffix == _DATABASE_SUFFIX else path.read_bytes()
+    def file(self, frozen: FrozenFile) -> FileCopy:
+        is_database = frozen.content.suffix == DATABASE_SUFFIX
+        content = _database(frozen.content) if is_database else frozen.content.read_bytes()
         key = f"files/{hashlib.blake2b(content, digest_size=20).hexdigest()}"
         known = {file.key for file in self.previous.files} if self.previous else set()
         if key not in known | self.known:
             self._send(key, content)
-        return FileCopy(str(path.relative_to(self.data_directory)), key)
+        return FileCopy(frozen.path, key)
 
     def _send(self, key: str, content: bytes) -> None:
         self.objects.put(key, content)

@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Final
 
-from headrace.backup.creating import LOG_DIRECTORY
 from headrace.backup.cut import partition_directory
+from headrace.backup.freezing import LOG_DIRECTORY
 from headrace.backup.manifest import Manifest, PartitionCopy, SegmentCopy, required
 from headrace.errors import Conflict, CorruptData
 from headrace.log import LogStore, OsStorage
@@ -17,6 +18,9 @@ from headrace.log.objects import ObjectStore
 from headrace.log.segment import LOG_SUFFIX, segment_path
 from headrace.log.store import TOPICS_DIRECTORY
 from headrace.log.topics import TopicMetadata
+
+# Of every restored file beside the log: passwords' hashes are among them.
+PRIVATE: Final = 0o600
 
 
 def restore_backup(objects: ObjectStore, data_directory: Path, *, time_ms: int | None = None) -> Manifest:
@@ -34,6 +38,7 @@ def restore_backup(objects: ObjectStore, data_directory: Path, *, time_ms: int |
     for file in manifest.files:
         path = data_directory / file.path
         path.parent.mkdir(parents=True, exist_ok=True)
+        path.touch(PRIVATE)
         path.write_bytes(objects.get(file.key))
     # Opening the log checks what was written, and marks the directory with its format.
     LogStore.open(log_directory).close()
