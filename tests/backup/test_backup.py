@@ -18,10 +18,11 @@ from confluent_kafka.admin import (  # type: ignore[attr-defined]
 )
 from typer.testing import CliRunner
 
-from headrace.backup import BackupReport, ObjectStore, create_backup, creating, moments_of, open_objects, restore_backup
+from headrace.backup import BackupReport, ObjectStore, create_backup, moments_of, open_objects, restore_backup
 from headrace.cli import app
 from headrace.errors import Conflict, CorruptData, ExternalFailure, InvalidInput, NotFound
 from headrace.log import LogStore, Partition, PartitionReader, Watermark, encode_batches, place_hold, with_producer
+from headrace.log.watermark import read_watermark
 from headrace.wire.client import Client
 from headrace.wire.config import BrokerConfig
 from headrace.wire.testing import broker_in_thread
@@ -192,13 +193,12 @@ def test_files_that_a_job_removes_meanwhile_are_there(
     state.parent.mkdir(parents=True)
     state.write_bytes(b"state of batch 7")
     home.send(5)
-    read = creating.read_watermark
 
     def read_late(directory: Path) -> Watermark:
         state.unlink(missing_ok=True)
-        return read(directory)
+        return read_watermark(directory)
 
-    monkeypatch.setattr(creating, "read_watermark", read_late)
+    monkeypatch.setattr("headrace.backup.creating.read_watermark", read_late)
     home.backup(folder)
     assert not state.exists()
     restore_backup(folder, tmp_path / "new")

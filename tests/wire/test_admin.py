@@ -219,7 +219,7 @@ def test_committed_offsets_by_topic_id(shared_broker: BrokerProcess) -> None:
     """Version 10 of OffsetCommit and OffsetFetch, which Apache Kafka 4.1 does not offer to clients yet."""
     unknown = UUID(int=11)
     with asking(shared_broker.bootstrap) as ask:
-        topic_id = ask.create("by-id")
+        topic_id = ask.create("offsets-by-id")
         entries = (offsets.CommitPartition(0, 3, "note"),)
         committed = tuple(offsets.CommitTopic(partitions=entries, topic_id=one) for one in (topic_id, unknown))
         told = ask(protocol.OFFSET_COMMIT, offsets.OffsetCommitRequest("by-id", committed), 10)
