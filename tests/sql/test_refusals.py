@@ -131,10 +131,10 @@ FAULTS = [
     ("INSERT INTO o SELECT * FROM t WINDOW TUMBLING(1s)", "* cannot stand with a window", "*", ""),
     ("INSERT INTO o SELECT sum(alt) / 2 FROM t WINDOW TUMBLING(1s)", "needs a name", "sum(alt) / 2", "AS name"),
     (
-        "INSERT INTO o SELECT count(DISTINCT alt) AS n FROM t WINDOW TUMBLING(1s)",
+        "INSERT INTO o SELECT sum(DISTINCT alt) AS n FROM t WINDOW TUMBLING(1s)",
         "DISTINCT",
         "alt",
-        "approx_count_distinct",
+        "collect_set",
     ),
     ("INSERT INTO o SELECT avg(altt) AS n FROM t WINDOW TUMBLING(1s)", "unknown column 'altt'", "altt", "alt"),
     ("INSERT INTO o SELECT count(*) AS n FROM t WINDOW TUMBLING(0s)", "no length", "o", ""),

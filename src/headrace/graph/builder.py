@@ -20,6 +20,7 @@ from headrace.graph.chains import DEFAULT_INPUT, DEFAULT_OUTPUT, usual_id
 from headrace.graph.document import Document, Edge, Json, Node
 from headrace.graph.given import Names, given, listed
 from headrace.graph.serial_steps import SerialSteps
+from headrace.graph.window_steps import WindowSteps
 
 S = TypeVar("S", bound="Step")
 
@@ -55,7 +56,7 @@ class Sink(Step):
     """Where rows end: nothing follows."""
 
 
-class Stream(Step, SerialSteps):
+class Stream(Step, WindowSteps, SerialSteps):
     """Rows that steps can follow; several steps make branches."""
 
     def filter(self, condition: str, *, id: str | None = None) -> Stream:
@@ -65,26 +66,6 @@ class Stream(Step, SerialSteps):
     def select(self, *columns: str, id: str | None = None) -> Stream:
         """Chooses, computes and renames columns: `select("drone", "battery / 100 AS share")`."""
         return self.then("select", id=id, columns=list(columns))
-
-    def tumbling_window(
-        self,
-        size: str,
-        *,
-        time: str,
-        keys: Names = (),
-        aggregates: Names,
-        emit: Literal["final", "changes"] = "final",
-        id: str | None = None,
-    ) -> Stream:
-        """Aggregates per key over fixed, aligned spans of event time."""
-        settings: dict[str, Json] = {
-            "size": size,
-            "time": time,
-            "keys": listed(keys),
-            "aggregates": listed(aggregates),
-            "emit": emit,
-        }
-        return self.then("tumbling-window", id=id, **given(Stream.tumbling_window, settings))
 
     def to_topic(
         self,

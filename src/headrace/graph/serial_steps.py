@@ -2,27 +2,22 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from headrace.graph.document import Json
 from headrace.graph.given import Names, given, listed
+from headrace.graph.steps import Emit, Steps
 
 if TYPE_CHECKING:
     from headrace.graph.builder import Stream
 
-Emit: TypeAlias = Literal["final", "changes"]
 Partitioned: TypeAlias = Literal["by_key", "as_topic"]
 OnError: TypeAlias = Literal["fail", "drop", "dead_letter"]
 
 
-class SerialSteps(ABC):
+class SerialSteps(Steps):
     """One method for each serial operator; the settings are explained by `headrace operators NAME`."""
-
-    @abstractmethod
-    def then(self, operator: str, /, *, id: str | None = None, **config: Json) -> Stream:
-        """Adds any operator by its name."""
 
     def length_window(
         self,

@@ -7,21 +7,25 @@ from typing import Any, TypeAlias
 
 from headrace.errors import InvalidInput, did_you_mean
 from headrace.graph.document import Json
+from headrace.operators.cumulate_window import CumulateWindow
 from headrace.operators.deduplicate import Deduplicate
 from headrace.operators.file_sink import FileSink
 from headrace.operators.file_source import FileSource
 from headrace.operators.filter import Filter
 from headrace.operators.followed_by import FollowedBy
+from headrace.operators.gap_window import GapWindow
 from headrace.operators.generator_source import GeneratorSource
 from headrace.operators.http_lookup import HttpLookup
 from headrace.operators.length_window import LengthWindow
 from headrace.operators.preview import Preview
+from headrace.operators.processing_time import ProcessingTime
 from headrace.operators.python_function import PythonFunction
 from headrace.operators.python_sink import PythonSink
 from headrace.operators.python_source import PythonSource
 from headrace.operators.score import Score
 from headrace.operators.select import Select
 from headrace.operators.session_window import SessionWindow
+from headrace.operators.sliding_window import SlidingWindow
 from headrace.operators.spec import Operator
 from headrace.operators.time_window import TimeWindow
 from headrace.operators.topic_sink import TopicSink
@@ -38,6 +42,10 @@ BUILT_IN: tuple[AnyOperator, ...] = (
     Filter(),
     Select(),
     TumblingWindow(),
+    SlidingWindow(),
+    CumulateWindow(),
+    GapWindow(),
+    ProcessingTime(),
     Deduplicate(),
     FollowedBy(),
     HttpLookup(),

@@ -12,7 +12,8 @@ from pydantic import Field, model_validator
 from headrace.graph.schema import Schema
 from headrace.operators.arrow_types import arrow_type
 from headrace.operators.durations import duration_ms
-from headrace.operators.serial_operator import TIME, KeyedConfig, Partitioned, SerialOperator, check_keys, check_time
+from headrace.operators.event_time import check_time
+from headrace.operators.serial_operator import TIME, KeyedConfig, Partitioned, SerialOperator, check_keys
 from headrace.operators.settings import ColumnName, Duration, refuse_setting
 from headrace.operators.spec import Port, Spec
 from headrace.serial import Batch, Context, KeyedTable, Timer, group, microseconds

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from headrace.errors import InvalidInput
-from headrace.graph.schema import UNKNOWN, Schema, backquoted
+from headrace.graph.schema import UNKNOWN, Column, Schema, backquoted
 from headrace.operators.durations import duration_ms
 from headrace.operators.settings import refuse_setting
 
@@ -39,3 +39,15 @@ def watermarked(frame: DataFrame, event_time: str | None, watermark: str) -> Dat
     if event_time is None:
         return frame
     return frame.withWatermark(backquoted(event_time), f"{duration_ms(watermark)} milliseconds")
+
+
+def check_time(time: str, schema: Schema) -> Column:
+    """The event-time column. Raises InvalidInput where rows have none, or another one: without a watermark on its time
+    a window would never close, and its state grow without end."""
+    column = schema.require(time)
+    if schema.event_time is None:
+        hint = f"set event_time={column.name} and a watermark at the source"
+        raise InvalidInput(f"{time!r} is no event time here: the rows have none", hint=hint)
+    if column.name.lower() != schema.event_time.lower():
+        raise InvalidInput(f"{time!r} is not the event time of these rows", valid=(schema.event_time,))
+    return column

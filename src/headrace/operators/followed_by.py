@@ -14,6 +14,7 @@ from headrace.graph.schema import Column, Schema
 from headrace.operators.arrow_expressions import check_condition, holds
 from headrace.operators.arrow_types import arrow_schema, arrow_type
 from headrace.operators.durations import duration_ms
+from headrace.operators.event_time import check_time
 from headrace.operators.expressions import parse_expression
 from headrace.operators.projection import refuse_doubles
 from headrace.operators.serial_operator import (
@@ -23,7 +24,6 @@ from headrace.operators.serial_operator import (
     Partitioned,
     SerialOperator,
     check_keys,
-    check_time,
 )
 from headrace.operators.settings import ColumnName, Duration, SqlExpression, refuse_setting
 from headrace.operators.spec import Port, Spec

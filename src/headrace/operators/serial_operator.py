@@ -103,14 +103,3 @@ def check_keys(keys: list[str], schema: Schema) -> tuple[Column, ...]:
             valid = ("STRING", "BIGINT", "INT", "BOOLEAN", "DATE", "TIMESTAMP", "BINARY")
             raise InvalidInput(f"the key {column.name!r} is {column.type}", valid=valid)
     return columns
-
-
-def check_time(time: str, schema: Schema) -> Column:
-    """The event-time column. Raises InvalidInput where rows have none, or another one."""
-    column = schema.require(time)
-    if schema.event_time is None:
-        hint = f"set event_time={column.name} and a watermark at the source"
-        raise InvalidInput(f"{time!r} is no event time here: the rows have none", hint=hint)
-    if column.name.lower() != schema.event_time.lower():
-        raise InvalidInput(f"{time!r} is not the event time of these rows", valid=(schema.event_time,))
-    return column

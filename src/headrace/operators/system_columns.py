@@ -1,7 +1,7 @@
 """Columns that every topic has beside its own: can be named, are left out of `*`.
 
 They are there directly after a topic source and through filters. A `select` may take one under another name;
-after a `select` or a window they are gone.
+after a `select` or a window they are gone. A window's own `_event_time` goes the same way.
 """
 
 from __future__ import annotations
@@ -21,7 +21,9 @@ SYSTEM_COLUMNS = (
     Column("_partition", "INT"),
     Column("_offset", "BIGINT"),
 )
-SYSTEM_NAMES = frozenset(column.name for column in SYSTEM_COLUMNS)
+# The event time of rows that leave a closed window.
+EVENT_TIME_COLUMN = Column("_event_time", "TIMESTAMP")
+SYSTEM_NAMES = frozenset(column.name for column in (*SYSTEM_COLUMNS, EVENT_TIME_COLUMN))
 
 
 def refuse_system_names(names: Iterable[str]) -> None:

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Literal, TypeVar
 
 from headrace.graph.schema import Schema
 from headrace.operators.aggregates import parse_aggregates
+from headrace.operators.event_time import check_time
 from headrace.operators.expressions import parse_expression
 from headrace.operators.projection import refuse_doubles
-from headrace.operators.serial_operator import KeyedConfig, SerialOperator, check_keys, check_time
+from headrace.operators.serial_operator import KeyedConfig, SerialOperator, check_keys
 from headrace.operators.window_state import OpenWindows, window_schema
 from headrace.serial import Context
 from headrace.serial import Operator as Instance

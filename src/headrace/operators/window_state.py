@@ -12,11 +12,9 @@ import pyarrow.compute as pc
 from headrace.graph.schema import Column, Schema
 from headrace.operators.aggregates import Aggregate, results
 from headrace.operators.arrow_types import TIMESTAMP, arrow_schema, arrow_type
+from headrace.operators.window_columns import END, START, WINDOW_COLUMNS
 from headrace.serial import KeyedTable, NodeState, timestamps
 from headrace.serial.keys import Integers
-
-START, END = "_window_start", "_window_end"
-WINDOW_COLUMNS = (Column(START, "TIMESTAMP"), Column(END, "TIMESTAMP"))
 
 
 def window_schema(keys: Sequence[Column], aggregates: Sequence[Aggregate]) -> Schema:

@@ -1,0 +1,66 @@
+"""`gap-window`: any aggregates per key over sessions of event time, in Spark's own plan."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pydantic import Field, model_validator
+
+from headrace.graph.schema import backquoted
+from headrace.operators.aggregate_items import Aggregates
+from headrace.operators.event_windows import (
+    OUTPUT,
+    EventWindow,
+    EventWindowConfig,
+    Keys,
+    Time,
+    refuse_no_length,
+    span,
+)
+from headrace.operators.settings import Duration
+from headrace.operators.spec import Port, Spec
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame
+
+
+class GapWindowConfig(EventWindowConfig):
+    gap: Duration = Field(description="A session ends when no row came for this long: `5 minutes`.")
+    time: Time
+    keys: Keys = Field(min_length=1)
+    aggregates: Aggregates
+
+    @model_validator(mode="after")
+    def _is_long_enough(self) -> GapWindowConfig:
+        refuse_no_length(gap=self.gap)
+        return self
+
+
+class GapWindow(EventWindow[GapWindowConfig]):
+    """Beside the serial `session-window`: that one has changes and sessions over all rows, this one every aggregate,
+    every type of key, and windows and joins behind it."""
+
+    spec = Spec(
+        name="gap-window",
+        title="Gap window",
+        summary="Any aggregates per key over sessions: rows that follow each other closely, each once when it ends.",
+        kind="relational",
+        inputs=(Port("in", "rows with an event-time column"),),
+        outputs=(Port("out", OUTPUT),),
+        guarantees=(
+            "Each session and key exactly once, when the watermark passes its end (the last row + gap), and the same "
+            "rows as a batch run. Rows later than the watermark are left out and counted."
+        ),
+        example=(
+            'topic clicks schema="user STRING, page STRING, ts TIMESTAMP" event_time=ts watermark="5 seconds"'
+            ' ! gap-window "5 minutes" time=ts keys=["user"] aggregates=["count(DISTINCT page) AS pages"] ! preview'
+        ),
+        positional="gap",
+        stateful=True,
+    )
+    config_type = GapWindowConfig
+
+    def windowed(self, config: GapWindowConfig, frame: DataFrame) -> tuple[DataFrame, Column]:
+        from pyspark.sql import functions as spark  # noqa: PLC0415 - the catalogue loads without Spark
+
+        return frame, spark.session_window(backquoted(config.time), span(config.gap))
