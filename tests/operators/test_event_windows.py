@@ -63,7 +63,7 @@ def sessions(rows: Iterable[Row], gap: int) -> list[Row]:
         mine = sorted((row for row in rows if row["k"] == key), key=lambda row: int(row["t"]))
         members = mine[:1]
         for row in mine[1:]:
-            if row["t"] > members[-1]["t"] + gap:
+            if row["t"] >= members[-1]["t"] + gap:
                 found.append(result((members[0]["t"], members[-1]["t"] + gap), key, members))
                 members = []
             members.append(row)

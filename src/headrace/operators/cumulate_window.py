@@ -78,8 +78,8 @@ class CumulateWindow(EventWindow[CumulateWindowConfig]):
         within = f"unix_micros(_window.end) <= {_floor(f'unix_micros({time})', config.size_us)} + {config.size_us}"
         return rows.where(within), spark.col("_window")
 
-    def start(self, config: CumulateWindowConfig) -> str:
-        return f"timestamp_micros({_floor('(unix_micros(_window.end) - 1)', config.size_us)})"
+    def bounds(self, config: CumulateWindowConfig) -> tuple[str, str]:
+        return f"timestamp_micros({_floor('(unix_micros(_window.end) - 1)', config.size_us)})", "_window.end"
 
 
 def _floor(microseconds: str, size_us: int) -> str:

@@ -16,7 +16,7 @@ from headrace.operators.projection import refuse_doubles
 from headrace.operators.settings import ColumnName, refuse_setting
 from headrace.operators.spec import Operator, OperatorConfig
 from headrace.operators.system_columns import EVENT_TIME_COLUMN, refuse_system_names
-from headrace.operators.window_columns import WINDOW_COLUMNS
+from headrace.operators.window_columns import END, START, WINDOW_COLUMNS
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -73,9 +73,9 @@ class EventWindow(Operator[W]):
     def windowed(self, config: W, frame: DataFrame) -> tuple[DataFrame, Column]:
         """The rows, and what to group them by: the window that a row lies in; a row may come several times."""
 
-    def start(self, config: W) -> str:
-        """The window's start, as an expression over `_window`."""
-        return "_window.start"
+    def bounds(self, config: W) -> tuple[str, str]:
+        """The window's start and end, as expressions over `_window`."""
+        return "_window.start", "_window.end"
 
     def compile(self, config: W, inputs: Mapping[str, DataFrame], context: CompileContext) -> DataFrame:
         from pyspark.sql import functions as spark  # noqa: PLC0415 - the catalogue loads without Spark
@@ -85,7 +85,7 @@ class EventWindow(Operator[W]):
         aggregates = (spark.expr(item) for item in spark_aggregates(config.aggregates))
         grouped = frame.groupBy(window.alias("_window"), *keys).agg(*aggregates)
         made = [backquoted(name) for name in grouped.columns[1 + len(keys) :]]
-        bounds = [f"{self.start(config)} AS _window_start", "_window.end AS _window_end"]
+        bounds = [f"{bound} AS {name}" for bound, name in zip(self.bounds(config), (START, END), strict=True)]
         time = [f"window_time(_window) AS {EVENT_TIME_COLUMN.name}"] if is_final(config) else []
         return grouped.selectExpr(*bounds, *keys, *made, *time)
 

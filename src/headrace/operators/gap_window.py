@@ -8,6 +8,7 @@ from pydantic import Field, model_validator
 
 from headrace.graph.schema import backquoted
 from headrace.operators.aggregate_items import Aggregates
+from headrace.operators.durations import duration_ms
 from headrace.operators.event_windows import (
     OUTPUT,
     EventWindow,
@@ -15,7 +16,6 @@ from headrace.operators.event_windows import (
     Keys,
     Time,
     refuse_no_length,
-    span,
 )
 from headrace.operators.settings import Duration
 from headrace.operators.spec import Port, Spec
@@ -63,4 +63,9 @@ class GapWindow(EventWindow[GapWindowConfig]):
     def windowed(self, config: GapWindowConfig, frame: DataFrame) -> tuple[DataFrame, Column]:
         from pyspark.sql import functions as spark  # noqa: PLC0415 - the catalogue loads without Spark
 
-        return frame, spark.session_window(backquoted(config.time), span(config.gap))
+        # Spark lets a row that comes just as a session ends be part of it; everywhere else that is the next session.
+        gap = f"{duration_ms(config.gap) * 1000 - 1} microseconds"
+        return frame, spark.session_window(backquoted(config.time), gap)
+
+    def bounds(self, config: GapWindowConfig) -> tuple[str, str]:
+        return "_window.start", "timestamp_micros(unix_micros(_window.end) + 1)"
