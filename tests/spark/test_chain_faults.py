@@ -8,7 +8,14 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import pyarrow as pa
 import pytest
+
+from headrace.serial import LocalFiles
+from headrace.serial.versions import file_names
+from headrace.spark.commit import CommitLog
+from headrace.spark.orders import ChainRecord
+from headrace.wire.client import Client
 
 if TYPE_CHECKING:
     from tests.spark.conftest import Stack
@@ -37,6 +44,11 @@ def totals(rows: list[dict[str, Any]]) -> list[tuple[str, int, int]]:
 
 def found(stack: Stack, topic: str) -> list[tuple[str, int, int]]:
     return sorted((row["k"], row["n"], row["total"]) for row in stack.rows(topic))
+
+
+def found_columns(stack: Stack, topic: str) -> list[tuple[str, int, int]]:
+    tables = [pa.ipc.open_stream(value).read_all() for value in stack.values(topic)]
+    return sorted((row["k"], row["n"], row["total"]) for table in tables for row in table.to_pylist())
 
 
 def pipeline(source: str, target: str, settings: str) -> str:
@@ -71,3 +83,35 @@ def test_an_operator_that_hangs_is_ended_and_named(stack: Stack, monkeypatch: py
     assert error["node"] == "total"
     assert str(error["message"]).startswith("OperatorHangs: no answer within 0.3 s")
     assert '"n": 7' in str(error["message"])
+
+
+def state_of(stack: Stack, query: str) -> ChainRecord:
+    with Client(stack.bootstrap) as client:
+        last = CommitLog(client, query).peek()
+    assert last is not None
+    return ChainRecord.from_json(last.chain)
+
+
+@pytest.mark.parametrize("format_", ["json", "arrow"])
+def test_an_attempt_that_ends_late_changes_nothing(stack: Stack, tmp_path: Path, format_: str) -> None:
+    """Rows of JSON leave the chain through Spark; those in columns are staged where it runs."""
+    source, target = stack.topic("in", ROWS, partitions=1), stack.name("out")
+    settings = f'misbehave=twin marks="{tmp_path}" partitioned=as_topic'
+    document = stack.pipeline(pipeline(source, target, settings) + f" format={format_}")
+    read = found if format_ == "json" else found_columns
+    stack.engine.start(document)
+    assert stack.engine.wait_idle(document.name, DEADLINE_S)
+    assert read(stack, target) == totals(ROWS)
+    query = f"{document.name}.total"
+    files = LocalFiles(stack.data / "jobs" / document.name / "total" / "serial")
+    before = set(files.names())
+    (tmp_path / "release").touch()
+    eventually((tmp_path / "ended").exists)
+    # The late attempt has written its state, which nobody named.
+    assert set(files.names()) - before - file_names(state_of(stack, query).manifest)
+    more = [{"k": "d0", "n": 1000}]
+    stack.produce(source, more)
+    stack.finish(document)
+    stack.run(document)
+    assert read(stack, target) == totals([*ROWS, *more])
+    assert set(files.names()) == file_names(state_of(stack, query).manifest)

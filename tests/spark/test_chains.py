@@ -13,6 +13,7 @@ import pytest
 from headrace.errors import Conflict
 from headrace.graph import validate
 from headrace.spark.plan import chain_of, identity, plan_queries
+from headrace.spark.repartition import repartition
 
 if TYPE_CHECKING:
     from tests.spark.conftest import Stack
@@ -106,6 +107,31 @@ def test_rows_that_a_function_cannot_handle_are_kept_apart(stack: Stack) -> None
     (letter,) = stack.rows(bad)
     assert letter["row"] == '{"value": 0}'
     assert letter["reason"].startswith("ZeroDivisionError")
+
+
+def test_a_stopped_pipeline_goes_on_with_another_number_of_lanes(stack: Stack) -> None:
+    source, target = stack.topic("in", ROWS[:100]), stack.name("out")
+    document = stack.pipeline(
+        f'topic {source} {SCHEMA} event_time=ts watermark="1 second" max_rows_per_batch=40 ! {WINDOW}'
+        f' ! length-window 3 keys=k aggregates=["count(*) AS c"] ! select k n total ! to-topic {target}'
+    )
+    validated = validate(document, stack.engine.catalogue)
+    stack.engine.start(document)
+    assert stack.engine.wait_idle(document.name, DEADLINE_S)
+    jobs = stack.data / "jobs"
+    for lanes in (3, 1):
+        stack.engine.stop(document.name)
+        (done,) = repartition(validated, stack.engine.catalogue, stack.bootstrap, jobs, lanes)
+        assert done.lanes == lanes
+        stack.produce(source, ROWS[100:200] if lanes == 3 else ROWS[200:])
+        stack.engine.start(document)
+        assert stack.engine.wait_idle(document.name, DEADLINE_S)
+    # One that runs is not disturbed for long: it finds other lanes than it began with, and starts again with those.
+    repartition(validated, stack.engine.catalogue, stack.bootstrap, jobs, 2)
+    stack.produce(source, [{"k": "d0", "n": 1000, "ts": ROWS[-1]["ts"]}])
+    eventually(lambda: len(stack.rows(target)) == len(ROWS) + 1)
+    stack.engine.stop(document.name)
+    assert totals_of(stack.rows(target)) == running_totals([*ROWS, {"k": "d0", "n": 1000}], 7)
 
 
 def test_operators_are_swapped_inside_a_running_query(stack: Stack) -> None:
