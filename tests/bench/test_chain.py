@@ -8,7 +8,7 @@ from headrace.errors import InvalidInput
 
 
 def test_parts_are_measured_without_spark() -> None:
-    report = run_chain(ChainSettings(items=("copies",)), lambda _: None)
+    report = run_chain(ChainSettings(items=("copies",), against=()), lambda _: None)
     assert [(result.name, result.ours) for result in report.results] == [("copies", 0)]
 
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 import tempfile
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
 from headrace.bench.chain_parts import PART_ITEMS, measure_parts
-from headrace.bench.chain_rows import KEYS, PARTITIONS, SCHEMA, blocks
-from headrace.bench.peers import Say
+from headrace.bench.chain_rows import KEYS, PARTITIONS, SCHEMA, blocks, write_files
+from headrace.bench.peers import Peers, Say
 from headrace.bench.report import Report, Result
 from headrace.bench.rows import ARROW_TOPIC_CONFIG, append_arrow
 from headrace.embedded import Local, local
@@ -24,6 +24,10 @@ MICRO_BATCHES: Final = 4
 # Java compiles what is hot only in the second round, and workers are warm: the last round counts.
 ROUNDS: Final = 3
 IDLE_TIMEOUT_S: Final = 600.0
+# What a peer gets, and how often: the last round counts.
+PEER_ROWS: Final = 200_000
+PEER_ROUNDS: Final = 2
+PEER_WORKS: Final = ("window-length", "two-step-10k-keys")
 _STEPS: Final = {
     "window-length": 'length-window 1000 keys=k aggregates=["sum(x) AS s", "avg(x) AS a"]',
     "window-time": 'time-window "10 seconds" time=ts keys=k aggregates=["sum(x) AS s", "avg(x) AS a"]',
@@ -39,6 +43,7 @@ class ChainSettings:
 
     row_count: int = 8_000_000
     items: tuple[str, ...] = ITEMS
+    against: tuple[str, ...] = ("tws",)
 
     def __post_init__(self) -> None:
         for item in self.items:
@@ -55,8 +60,34 @@ def run_chain(settings: ChainSettings, say: Say) -> Report:
             with local(Path(directory) / "data") as home:
                 records = _fill(home, settings.row_count, say)
                 results += [_measure(home, item, settings.row_count, records, say) for item in wanted]
+            results = _beside_peers(results, settings, Path(directory), say)
         found = [*results, *measure_parts(settings.items, Path(directory), say)]
     return Report("chain", tuple(result for result in found if result.name in settings.items))
+
+
+def _beside_peers(results: list[Result], settings: ChainSettings, directory: Path, say: Say) -> list[Result]:
+    """The same logic in `transformWithStateInPandas`, on fewer rows of the same kind: it is much slower."""
+    peers = Peers(settings.against, directory / "peers", say)
+    try:
+        files = write_files(directory / "files", PEER_ROWS) if settings.against else 0
+        return [_beside(result, peers, directory, files, say) for result in results]
+    finally:
+        peers.close()
+
+
+def _beside(result: Result, peers: Peers, directory: Path, files: int, say: Say) -> Result:
+    work = result.name.removesuffix("-shuffled")
+    rates = {}
+    for name in peers.names(("tws",) if work in PEER_WORKS else ()):
+        for number in range(PEER_ROUNDS):
+            place = directory / f"{result.name}-{name}-{number}"
+            command = {"run": "chain", "work": work, "schema": SCHEMA, "path": str(directory / "files")}
+            places = {"output": str(place / "out"), "checkpoint": str(place / "checkpoint")}
+            seconds = peers.ask(name, {**command, **places, "files_per_batch": files // MICRO_BATCHES})
+            if seconds is not None:
+                rates[name] = PEER_ROWS / seconds
+                say(f"{result.name} {name}: {rates[name]:,.0f} rows/s")
+    return replace(result, peers=rates)
 
 
 def _fill(home: Local, row_count: int, say: Say) -> int:

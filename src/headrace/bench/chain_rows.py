@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Final
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 
 from headrace.bench.rows import ARROW_ROWS_PER_RECORD
 from headrace.graph.schema import Schema
@@ -38,3 +40,13 @@ def blocks(row_count: int) -> Iterator[tuple[int, pa.RecordBatch]]:
                     }
                 ),
             )
+
+
+def write_files(directory: Path, row_count: int, file_count: int = 8) -> int:
+    """Rows of the same kind as Parquet files, in order. Returns how many files there are."""
+    directory.mkdir(parents=True)
+    rows = pa.Table.from_batches([rows for _, rows in blocks(row_count)])
+    share = -(-rows.num_rows // file_count)
+    for number in range(file_count):
+        pq.write_table(rows.slice(number * share, share), directory / f"{number:04d}.parquet", coerce_timestamps="us")
+    return file_count

@@ -35,7 +35,11 @@ def main() -> None:
     spark = builder.getOrCreate()
     spark.sparkContext.setLogLevel("ERROR")
     _answer({"ready": True})
-    runs: dict[str, Callable[[SparkSession, Command], object]] = {"rate": run_rate, "latency": run_latency}
+    runs: dict[str, Callable[[SparkSession, Command], object]] = {
+        "rate": run_rate,
+        "latency": run_latency,
+        "chain": run_chain,
+    }
     for line in sys.stdin:
         command = json.loads(line)
         try:
@@ -53,6 +57,12 @@ def run_rate(spark: SparkSession, command: Command) -> float:
     query = writer.start()
     query.awaitTermination()
     return time.monotonic() - began_s
+
+
+def run_chain(spark: SparkSession, command: Command) -> float:
+    from headrace.bench.chain_peer import run_chain_work  # noqa: PLC0415  (needs pandas, which no other run does)
+
+    return run_chain_work(spark, command)
 
 
 def run_latency(spark: SparkSession, command: Command) -> list[float]:

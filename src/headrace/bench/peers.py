@@ -104,6 +104,7 @@ CONFS: Final[dict[str, Callable[[], dict[str, str]]]] = {
     "pyspark": _no_settings,
     "pyspark-kafka": kafka_connector,
     "pyspark-tuned": _tuned,
+    "tws": _tuned,
 }
 
 

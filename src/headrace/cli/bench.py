@@ -72,14 +72,15 @@ def ui(
 @app.command("chain")
 def chain(
     *,
-    rows: Annotated[int, typer.Option("--rows", min=1_000, help="Rows for the items in rows/s.")] = 2_000_000,
+    rows: Annotated[int, typer.Option("--rows", min=1_000, help="Rows for the items in rows/s.")] = 8_000_000,
     items: Annotated[str, typer.Option("--items", help="Only these, as a,b,c; default: all.")] = "",
+    against: Annotated[str, typer.Option("--against", help="Peers: tws, or nothing.")] = "tws",
     as_json: Json = False,
 ) -> None:
     """Serial operators with state: windows and a pattern over 10,000 keys, the cost of a step, copies, state."""
     from headrace.bench.chain import ITEMS, ChainSettings, run_chain  # noqa: PLC0415
 
-    settings = ChainSettings(rows, _names(items) or ITEMS)
+    settings = ChainSettings(rows, _names(items) or ITEMS, _names(against))
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     _print(run_chain(settings, _say), as_json)
 

@@ -59,6 +59,8 @@ class CompiledQuery:
     plan: QueryPlan
     frame: DataFrame
     outputs: tuple[Output, ...]
+    placement: Placement | None = None
+    """Where its chain runs, if it has one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,8 +93,9 @@ class Compilation:
     def query(self, plan: QueryPlan) -> CompiledQuery:
         """Raises HeadraceError that names the node where Spark's analysis finds fault."""
         frame = self._base(plan)
-        if (placed := self.placement(plan)) is not None and placed.way_out == "writer":
-            return CompiledQuery(plan, frame, self._staged_outputs(plan))
+        placed = self.placement(plan)
+        if placed is not None and placed.way_out == "writer":
+            return CompiledQuery(plan, frame, self._staged_outputs(plan), placed)
         keep = None
         if asides := asides_of(frame):
             keep = "_good"
@@ -110,7 +113,7 @@ class Compilation:
         if plan.bad_rows_of is not None and (topic := self._topic_config(plan.bad_rows_of).dead_letter):
             outputs.append(dead_letter_output(plan.bad_rows_of, topic, BAD_COLUMN))
         outputs += self._letter_outputs(plan)
-        return CompiledQuery(plan, self._finished(plan, row, views, outputs), tuple(outputs))
+        return CompiledQuery(plan, self._finished(plan, row, views, outputs), tuple(outputs), placed)
 
     def read_topic(self, node: Node, schema: Schema) -> DataFrame:
         spec = self._source_spec(node)

@@ -15,6 +15,8 @@ from headrace.formats.json_glance import SCANNER, is_compiled
 # What a worker of our source and our sink would import after the fork, every time one is started.
 PRELOADED = (
     "headrace.log.walk",
+    "headrace.spark.chain_frames",
+    "headrace.spark.chain_reader",
     "headrace.spark.reading",
     "headrace.spark.sink",
     "headrace.spark.source",

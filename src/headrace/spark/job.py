@@ -53,7 +53,9 @@ class Job:
             self._fail(error)
             raise
         self._set_state("running")
-        self._events.publish(self.pipeline, "started", {"content_hash": self.validated.document.content_hash})
+        chains = {running.progress.plan.name: str(running.placement) for running in self._queries if running.placement}
+        details: dict[str, object] = {"content_hash": self.validated.document.content_hash, "chains": chains}
+        self._events.publish(self.pipeline, "started", details)
         self._watcher.start()
 
     def stop(self) -> None:

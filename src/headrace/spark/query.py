@@ -104,6 +104,7 @@ class RunningQuery:
         until_end: bool,
     ) -> None:
         self.progress = progress
+        self.placement = compiled.placement
         self._committer = committer
         self._failure: Exception | None = None
         writer = compiled.frame.writeStream.queryName(home.name).outputMode(home.plan.output_mode)

@@ -1,0 +1,42 @@
+"""Where a chain runs, and the reason that is given."""
+
+from __future__ import annotations
+
+import pytest
+
+from headrace.graph import validate
+from headrace.graph.text import parse_text
+from headrace.operators import Catalogue
+from headrace.spark.placement import place
+from headrace.spark.plan import chain_of, plan_queries
+
+SOURCE = 'topic t schema="k STRING, n BIGINT"'
+BY_KEY = 'length-window 3 keys=k aggregates=["sum(n) AS s"]'
+AS_TOPIC = f"{BY_KEY} partitioned=as_topic"
+
+
+@pytest.mark.parametrize(
+    ("text", "way_in", "way_out", "because"),
+    [
+        (f"{SOURCE} ! {AS_TOPIC} ! to-topic o format=arrow", "reader", "writer", "lanes are the topic's partitions"),
+        (f"{SOURCE} ! {AS_TOPIC} ! to-topic o", "reader", "rows", "Spark writes the text for to-topic"),
+        (f"{SOURCE} ! {BY_KEY} ! to-file d format=parquet", "packets", "writer", "lanes are by k"),
+        (f"{SOURCE} ! {BY_KEY} ! filter s>1 ! to-file d format=csv", "packets", "rows", "filter follows"),
+        (f"{SOURCE} ! filter n>1 ! {BY_KEY} ! to-topic o format=arrow", "rows", "writer", "filter comes first"),
+        (
+            "generator 5 ! python headrace.operators.samples:doubled ! preview",
+            "rows",
+            "rows",
+            "generator is Spark's own",
+        ),
+        (f"{SOURCE} as s ! {AS_TOPIC} as w ! to-topic o format=arrow\n@w ! preview", "reader", "rows", "for preview"),
+    ],
+)
+def test_as_near_to_the_log_as_it_can(text: str, way_in: str, way_out: str, because: str) -> None:
+    validated = validate(parse_text(text, Catalogue(), name="p"), Catalogue())
+    (plan,) = plan_queries(validated, Catalogue())
+    chain = chain_of(plan, validated, Catalogue())
+    assert chain is not None
+    placed = place(plan, chain, Catalogue())
+    assert (placed.way_in, placed.way_out) == (way_in, way_out)
+    assert because in str(placed)
