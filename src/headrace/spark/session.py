@@ -83,6 +83,7 @@ def session_conf(settings: SparkSettings, log4j: Path) -> dict[str, str]:
         "spark.local.dir": str(settings.directory / "local"),
         "spark.sql.execution.arrow.pyspark.enabled": "true",
         "spark.sql.execution.arrow.maxRecordsPerBatch": "65536",
+        "spark.sql.execution.arrow.maxBytesPerBatch": "64m",  # a packet for a lane is a row of megabytes
         "spark.python.worker.reuse": "true",
         "spark.python.daemon.module": "headrace.spark.daemon",  # forks workers that have imported everything
         "spark.python.unix.domain.socket.enabled": "true",  # halves the task part of a small batch
