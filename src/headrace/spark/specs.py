@@ -76,7 +76,7 @@ class SourceSpec:
     def from_json(cls, text: str) -> SourceSpec:
         fields = json.loads(text)
         chain = fields["chain"] and ChainReading(**{**fields["chain"], "keys": _tuple(fields["chain"]["keys"])})
-        location, format_ = TopicLocation(**fields["location"]), ValueFormat(**fields["format"])
+        location, format_ = TopicLocation(**fields["location"]), _format(fields["format"])
         return cls(**{**fields, "location": location, "format": format_, "chain": chain})
 
 
@@ -121,7 +121,16 @@ class SinkSpec:
     @classmethod
     def from_dict(cls, fields: dict[str, Any]) -> SinkSpec:
         """What `asdict` gave, also through JSON."""
-        return cls(**{**fields, "outputs": tuple(Output(**output) for output in fields["outputs"])})
+        return cls(**{**fields, "outputs": tuple(_output(output) for output in fields["outputs"])})
+
+
+def _output(fields: dict[str, Any]) -> Output:
+    format_ = fields["value_format"]
+    return Output(**{**fields, "value_format": None if format_ is None else _format(format_)})
+
+
+def _format(fields: dict[str, Any]) -> ValueFormat:
+    return ValueFormat(**{**fields, "columns": tuple(fields["columns"])})
 
 
 def _tuple(names: list[str] | None) -> tuple[str, ...] | None:

@@ -1,0 +1,26 @@
+"""What the driver tells its tasks comes through JSON as it was."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+
+from headrace.formats.value_format import ValueFormat
+from headrace.spark.specs import ChainReading, Output, SinkSpec, SourceSpec, TopicLocation
+
+
+def test_a_source_with_a_chain() -> None:
+    location, format_ = TopicLocation("t", "localhost:1", "/log"), ValueFormat("csv", ("a", "b"))
+    reading = ChainReading("k STRING", ("k",), 3, stages=True)
+    spec = SourceSpec("n", location, format_, {"0": 1}, 10, True, {"0": 5}, serves_chain=True, chain=reading)
+    assert SourceSpec.from_json(spec.to_json()) == spec
+
+
+def test_a_sink_with_outputs_of_all_kinds() -> None:
+    outputs = (
+        Output("a", "topic", "t", "avro", columns={"x": "_c1"}, value_format=ValueFormat("avro")),
+        Output("b", "file", "/d", "csv", keep="_good"),
+        Output("c", "python", "m:f", "rows"),
+    )
+    spec = SinkSpec("q", "localhost:1", "/staging", None, outputs)
+    assert SinkSpec.from_dict(json.loads(json.dumps(asdict(spec)))) == spec
