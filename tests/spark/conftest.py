@@ -86,7 +86,7 @@ class Stack:
         )
         found: list[bytes] = []
         try:
-            for partition, end in ends.items():
+            for partition, end in ((partition, end) for partition, end in ends.items() if end.offset > 0):
                 assignment = TopicPartition(topic, partition, 0)
                 consumer.assign([assignment])
                 while consumer.position([assignment])[0].offset < end.offset:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,6 +13,8 @@ if TYPE_CHECKING:
     from tests.spark.conftest import Stack
 
 pytestmark = pytest.mark.spark
+
+DEADLINE_S = 90.0
 
 # One file for each delivery; the first one of the second micro-batch fails when it is written already.
 MODULE = """
@@ -46,7 +49,11 @@ def test_rows_come_from_python_once_and_go_to_python_at_least_once(stack: Stack,
         f"from-python headrace.operators.samples:Countdown max_rows_per_batch=30 as src ! to-python {name}:Folder\n"
         f"@src ! to-topic {target}"
     )
-    stack.run(document)
+    stack.engine.start(document, until_end=True)
+    deadline_s = time.monotonic() + DEADLINE_S
+    while stack.engine.status(document.name).state != "stopped":
+        assert time.monotonic() < deadline_s, stack.engine.status(document.name)
+        time.sleep(0.1)
     assert sorted(row["value"] for row in stack.rows(target)) == list(range(1, 101))
     assert (folder / "again").exists()
     delivered = [value for path in folder.glob("*.json") for value in json.loads(path.read_text())]
