@@ -88,6 +88,14 @@ def test_what_does_not_fit_is_refused_before_anything_runs(columns: dict[str, pa
         check_reading(format_of(THEIRS), pa.schema(columns))
 
 
+def test_an_array_of_nothing_is_refused() -> None:
+    items = {"type": "record", "name": "Empty", "fields": [{"name": "n", "type": "null"}]}
+    fields = [{"name": "a", "type": {"type": "array", "items": items}}]
+    columns = pa.schema([("a", pa.list_(pa.struct([("n", pa.null())])))])
+    with pytest.raises(InvalidInput, match="items have no bytes"):
+        check_reading(format_of({"type": "record", "name": "R", "fields": fields}), columns)
+
+
 @pytest.mark.parametrize(
     ("schema", "words"),
     [

@@ -40,7 +40,9 @@ def test_a_key_is_a_plain_column_of_the_rows(key: str, message: str) -> None:
         output(key=key)
 
 
-@pytest.mark.parametrize("settings", [{"topic": "a/b"}, {"format": "xml"}, {"partitions": 0}])
+@pytest.mark.parametrize(
+    "settings", [{"topic": "a/b"}, {"format": "xml"}, {"partitions": 0}, {"format": "arrow", "key": "drone"}]
+)
 def test_settings_that_are_wrong(settings: dict[str, Any]) -> None:
     with pytest.raises(InvalidGraph):
         output(**settings)

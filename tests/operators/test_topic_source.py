@@ -59,6 +59,14 @@ def test_places_to_start_at(start: str) -> None:
         ({"bad_rows": "dead_letter"}, "no topic is named"),
         ({"dead_letter": "bad"}, "dead_letter is set and bad_rows is drop"),
         ({"bad_rows": "ignore"}, "cannot be 'ignore'"),
+        ({"format": "xml"}, "cannot be 'xml'.*'avro'"),
+        ({"delimiter": ";"}, "delimiter is set and format is json"),
+        ({"format": "csv", "delimiter": "::"}, "'::' is no delimiter"),
+        ({"value_schema": "{}"}, "value_schema is set and format is json.*avro and protobuf"),
+        ({"format": "avro", "value_message": "M"}, "value_message is set and format is avro"),
+        ({"format": "csv", "schema_registry": "embedded"}, "schema_registry is set and format is csv"),
+        ({"format": "avro", "schema_registry": "here"}, "'here' is no schema registry.*embedded"),
+        ({"format": "avro", "schema_registry": "embedded", "value_schema": "{}"}, "are those of the registry"),
     ],
 )
 def test_settings_that_are_wrong(settings: dict[str, Any], message: str) -> None:
@@ -73,6 +81,10 @@ def test_settings_that_are_wrong(settings: dict[str, Any], message: str) -> None
         ({"event_time": "drone"}, "is STRING, not TIMESTAMP"),
         ({"schema": "_key STRING"}, "'_key' is a system column"),
         ({"format": "raw"}, "one column, BINARY or STRING"),
+        ({"format": "csv", "schema": "a ARRAY<INT>"}, "csv has no notation for the column 'a'"),
+        ({"format": "avro", "value_schema": "{}"}, "no Avro schema"),
+        ({"format": "protobuf", "schema": "m MAP<DOUBLE,INT>"}, "no keys of type double"),
+        ({"format": "protobuf", "value_schema": "message"}, "neither a .proto text"),
     ],
 )
 def test_settings_that_do_not_fit_together(settings: dict[str, Any], message: str) -> None:

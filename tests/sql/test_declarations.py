@@ -71,6 +71,18 @@ def test_options_of_a_topic(read: Read) -> None:
     }
 
 
+def test_options_of_a_format(read: Read) -> None:
+    _, config = source(
+        read,
+        """CREATE STREAM s (a INT) WITH (format = 'protobuf', 'value.message' = 'M',
+           'value.schema' = 'syntax = "proto3"; message M { int32 a = 1; }')""",
+    )
+    assert config["value_message"] == "M"
+    assert "message M" in str(config["value_schema"])
+    _, config = source(read, "CREATE STREAM s (a INT) WITH (format = 'avro', 'schema.registry' = 'embedded')")
+    assert config["schema_registry"] == "embedded"
+
+
 def test_dotted_options_need_no_quotes(read: Read) -> None:
     _, config = source(read, "CREATE STREAM s (ts TIMESTAMP) WITH (event.time.field = 'ts')")
     assert config["event_time"] == "ts"

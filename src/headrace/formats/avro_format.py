@@ -12,7 +12,7 @@ from fastavro import schemaless_reader, schemaless_writer
 from fastavro.schema import UnknownType, parse_schema
 
 from headrace.errors import InvalidInput
-from headrace.formats.avro_schema import AvroSchema, arrow_fields, parse_avro, plain
+from headrace.formats.avro_schema import AvroSchema, arrow_fields, parse_avro, plain, refuse_nothing
 from headrace.formats.decoding import RecordDecoder
 from headrace.formats.fitting import fit, reading_type
 from headrace.formats.times import without_times
@@ -50,6 +50,7 @@ class AvroDecoder(RecordDecoder):
         fields = {field["name"] for field in writer["fields"]}
         here = pa.schema([f for f in schema if f.name in fields]) if missing_is_null else schema
         self._read_as = check_avro_reading(writer, here)
+        refuse_nothing(writer)
         self._writer: AvroSchema = parse_schema(plain(writer), named_schemas={})  # type: ignore[assignment]
         self._reader = self._projected(fields)
 

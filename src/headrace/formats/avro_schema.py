@@ -100,6 +100,33 @@ def plain(schema: Any) -> Any:
     return kept
 
 
+def refuse_nothing(schema: AvroSchema) -> None:
+    """Raises InvalidInput for an array of values without bytes: a few bytes could claim any number of them."""
+    named = _named(schema)
+    waiting: list[Any] = [schema]
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, list):
+            waiting += part
+        elif isinstance(part, dict):
+            if part.get("type") == "array" and _is_nothing(part["items"], named, ()):
+                raise InvalidInput("an Avro array whose items have no bytes is not read", hint="items of type null")
+            waiting += [part[key] for key in ("type", "items", "values", "fields") if key in part]
+
+
+def _is_nothing(schema: Any, named: Named, inside: tuple[str, ...]) -> bool:
+    """Whether values of the schema take no bytes at all."""
+    if isinstance(schema, str):
+        is_known = schema in named and schema not in inside
+        return schema == "null" or (is_known and _is_nothing(named[schema], named, (*inside, schema)))
+    if isinstance(schema, list):
+        return False
+    if schema["type"] in ("record", "error"):
+        return all(_is_nothing(field["type"], named, (*inside, schema["name"])) for field in schema["fields"])
+    is_empty: bool = schema["type"] == "fixed" and schema["size"] == 0
+    return is_empty or bool(schema["type"] == "null")
+
+
 def _record(fields: list[tuple[str, pa.DataType]], name: str) -> AvroSchema:
     for field, _ in fields:
         if not _NAME.fullmatch(field):
