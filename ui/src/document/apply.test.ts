@@ -58,6 +58,14 @@ describe("commands", () => {
     ]);
   });
 
+  it("a setting that gets the value it has is no change", () => {
+    const set = (value: string | undefined) => ({ kind: "set", id: "b", setting: "note", value }) as const;
+    expect(apply(CHAIN, set(undefined))).toBe(CHAIN);
+    const noted = apply(CHAIN, set("x"));
+    expect(noted.nodes.b?.config).toMatchObject({ note: "x" });
+    expect(apply(noted, set("x"))).toBe(noted);
+  });
+
   it("refuses a circle, a taken input and an end that is gone", () => {
     for (const edge of [wire("c", "a"), wire("a", "c"), wire("a", "gone"), wire("a", "a", "other")]) {
       expect(apply(CHAIN, { kind: "connect", edge })).toBe(CHAIN);

@@ -121,7 +121,9 @@ function hasPort(edge: Edge, id: string, ports: PortNames): boolean {
   return true;
 }
 
+/** Fields tell their value also when it is the one that they have: that is no change. */
 function set(graph: Graph, { id, setting, value }: Of<"set">): Graph {
+  if (JSON.stringify(graph.nodes[id]?.config[setting]) === JSON.stringify(value)) return graph;
   return withNode(graph, id, (node) => {
     const { [setting]: _old, ...others } = node.config;
     return withConfig(node, value === undefined ? others : { ...node.config, [setting]: value });
