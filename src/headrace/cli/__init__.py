@@ -20,6 +20,7 @@ from headrace.cli import (
     restore,
     sql,
     state,
+    test,
     topic,
     up,
     user,
@@ -38,6 +39,7 @@ app = typer.Typer(
 app.command("up")(up.command)
 app.command("demo")(demo.command)
 app.command("sql")(sql.command)
+app.command("test")(test.command)
 app.add_typer(topic.app, name="topic")
 app.command("produce")(produce.command)
 app.command("consume")(consume.command)

@@ -60,6 +60,13 @@ class Analysis:
         except InvalidInput as error:
             raise self._misfit(error, origin) from error
 
+    def knows(self, operator: str) -> bool:
+        return operator in self._catalogue
+
+    def schema(self, node_id: str) -> Schema | None:
+        """The columns of a node's rows, if they are known."""
+        return self._schemas.get(node_id)
+
     def check_columns(self, node_id: str, columns: Iterable[tuple[str, Span]]) -> None:
         """Raises InvalidSyntax for the first column that a node's rows do not have."""
         schema = self._schemas.get(node_id)

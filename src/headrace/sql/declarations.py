@@ -60,7 +60,22 @@ class Declaration:
             name = self.statement.name
             raise self._script.error(f"a {self._connector.name} stream can only be read", name.span)
         settings = self._connector.settings(operator, self._connector.source if read else None)
-        return operator.spec.name, self._with_topic(operator, settings)
+        return operator.spec.name, self._key() | self._with_topic(operator, settings)
+
+    @property
+    def takes_key(self) -> bool:
+        return self._connector.sink is not None and "key" in setting_names(self._connector.sink.config_type)
+
+    def _key(self) -> dict[str, Json]:
+        """`name TYPE PRIMARY KEY` among the columns."""
+        keys = self.statement.keys
+        if not keys:
+            return {}
+        if not self.takes_key:
+            raise self._script.error(f"the rows of a {self._connector.name} stream have no key", keys[0].span)
+        if len(keys) > 1:
+            raise self._script.error("a topic has one key", keys[1].span)
+        return {"key": keys[0].text}
 
     def check_unused(self) -> None:
         """Raises InvalidSyntax for options that neither a source nor a sink has."""

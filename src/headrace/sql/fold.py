@@ -9,17 +9,17 @@ from headrace.errors import HeadraceError, InvalidSyntax
 from headrace.graph.document import Document, Edge, Json, Node
 from headrace.operators.expressions import parse_expression
 from headrace.sql.language.layout import listed
-from headrace.sql.language.print_expressions import printed_duration
 from headrace.sql.language.script import read_script, span_of
 from headrace.sql.language.values import print_label, print_name
 from headrace.sql.language.windows import WINDOW_BOUNDS
 from headrace.sql.steps import Role, replace_spans
+from headrace.sql.window_operators import WINDOW_OPERATORS, print_window_of
 
-_OPERATORS: dict[Role, str] = {
-    "filter": "filter",
-    "window": "tumbling-window",
-    "having": "filter",
-    "select": "select",
+_OPERATORS: dict[Role, frozenset[str]] = {
+    "filter": frozenset({"filter"}),
+    "window": frozenset(WINDOW_OPERATORS),
+    "having": frozenset({"filter"}),
+    "select": frozenset({"select"}),
 }
 
 
@@ -37,8 +37,8 @@ class Chain:
 
 def chains_of_view(document: Document, last: Node) -> Iterator[Chain]:
     """Chains that end in a view's own node, the longest first."""
-    for role, operator in _OPERATORS.items():
-        if operator == last.operator and len(document.inputs_of(last.id)) == 1:
+    for role, operators in _OPERATORS.items():
+        if last.operator in operators and len(document.inputs_of(last.id)) == 1:
             yield from _longer_first(document, {role: last}, last.id)
 
 
@@ -66,8 +66,8 @@ def _before(document: Document, entry: Edge, base: str, nodes: dict[Role, Node])
     inner = (entry.source_port, entry.target_port) == ("out", "in")
     if not (candidates and inner and len(document.outputs_of(entry.source)) == 1):
         return None
-    for role, operator in _OPERATORS.items():
-        fits = candidates[0].id == f"{base}_{role}" and candidates[0].operator == operator
+    for role, operators in _OPERATORS.items():
+        fits = candidates[0].id == f"{base}_{role}" and candidates[0].operator in operators
         if fits and role not in nodes and len(document.inputs_of(entry.source)) == 1:
             return role, candidates[0]
     return None
@@ -101,14 +101,14 @@ def reference(edge: Edge) -> str:
 
 def _window_lines(window: Node) -> list[str]:
     keys = [print_name(key) for key in _strings(window, "keys")]
-    lines = [f"GROUP BY {', '.join(keys)}"] if keys else []
-    time = [print_name(str(window.config["time"]))] if window.config.get("time") is not None else []
-    return [*lines, f"WINDOW TUMBLING({', '.join([*time, printed_duration(str(window.config.get('size', '')))])})"]
+    return [*([f"GROUP BY {', '.join(keys)}"] if keys else []), print_window_of(window)]
 
 
 def _all_columns(window: Node | None, aggregates: dict[str, str]) -> list[str]:
     if window is None:
         return ["*"]
+    if not WINDOW_OPERATORS[window.operator].has_bounds:
+        return ["*", *aggregates]
     return [*WINDOW_BOUNDS, *(print_name(key) for key in _strings(window, "keys")), *aggregates]
 
 

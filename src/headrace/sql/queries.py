@@ -1,19 +1,48 @@
-"""A query as nodes: one chain for each SELECT, named after the statement that holds it."""
+"""A query as nodes: one chain for each SELECT, named after the statement that holds it.
+
+WITH x AS (…)          the view base_x
+FROM (…) AS x          the view base_x, or base_from without a name
+FROM a JOIN b ON …     base_join, and before it base_right where columns of b need other names
+… UNION ALL …          base_1_…, base_2_… for the parts, and base_union
+"""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 
 from headrace.graph.document import Json
 from headrace.sql.analysis import Analysis, Origin
 from headrace.sql.assembly import Assembly, Output
+from headrace.sql.joins import JoinSide, JoinStep
 from headrace.sql.language.dialect import columns_in
 from headrace.sql.language.script import Script, Span
-from headrace.sql.language.tree import Name, OperatorCall, Query, Reference, Select
+from headrace.sql.language.tree import Derived, Join, Name, OperatorCall, Query, Reference, Relation, Select, Windowed
 from headrace.sql.refusals import refuse_query, refuse_select, refuse_source
-from headrace.sql.steps import Step, node_ids, plain_steps, qualifiers_of
+from headrace.sql.steps import Names, Step, node_ids, plain_steps
 from headrace.sql.streams import Streams
+from headrace.sql.window_operators import takes_time
 from headrace.sql.window_steps import is_bound, window_steps
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Where a query stands: what its nodes are named after, what it may read beside the streams, and what to mark."""
+
+    base: str
+    name: Name
+    tables: Mapping[str, Output]
+
+    def inside(self, part: str) -> _Place:
+        return replace(self, base=f"{self.base}_{part}")
+
+
+@dataclass(frozen=True, slots=True)
+class _Rows:
+    """What stands behind FROM: an output, and how the query names its columns."""
+
+    output: Output
+    names: Names
 
 
 class Queries:
@@ -27,58 +56,120 @@ class Queries:
 
     def view(self, name: Name, query: Query) -> Output:
         """The nodes of a query whose last one is called like the view: there is at least one."""
-        return self.chain(query, name.text, name, last_takes_base=True)
+        return self._query(query, _Place(name.text, name, {}), is_view=True)
 
-    def chain(self, query: Query, base: str, name: Name, *, last_takes_base: bool) -> Output:
+    def chain(self, query: Query, base: str, name: Name) -> Output:
         """The nodes of a query, named after `base`. Raises InvalidSyntax for what cannot run."""
-        refuse_query(self._script, query)
-        return self._select(query.first, base, name, last_takes_base=last_takes_base)
+        return self._query(query, _Place(base, name, {}), is_view=False)
 
-    def _select(self, select: Select, base: str, name: Name, *, last_takes_base: bool) -> Output:
+    def _query(self, query: Query, place: _Place, *, is_view: bool) -> Output:
+        refuse_query(self._script, query)
+        for table in query.tables:
+            output = self._query(table.query, replace(place.inside(table.name.text), name=table.name), is_view=True)
+            place = replace(place, tables={**place.tables, table.name.text.lower(): output})
+        if query.unions:
+            return self._union(query, place, is_view=is_view)
+        return self._select(query.first, place, is_view=is_view)
+
+    def _union(self, query: Query, place: _Place, *, is_view: bool) -> Output:
+        selects = [query.first, *(union.select for union in query.unions)]
+        outputs = [
+            self._select(select, place.inside(str(number)), is_view=False) for number, select in enumerate(selects, 1)
+        ]
+        ports = ["in", *(f"in_{number}" for number in range(2, len(outputs) + 1))]
+        self._require("union", "UNION", place.name.span)
+        node_id = place.base if is_view else f"{place.base}_union"
+        return self._assembly.add(node_id, "union", {}, zip(ports, outputs, strict=True), Origin(place.name.span))
+
+    def _select(self, select: Select, place: _Place, *, is_view: bool) -> Output:
         refuse_select(self._script, select)
         if isinstance(select.source, OperatorCall):
-            return self._call(select, select.source, base, last_takes_base=last_takes_base)
-        output = self._source(select)
-        steps = self._steps(select, output)
-        if last_takes_base and not steps:
+            return self._call(select, select.source, place, is_view=is_view)
+        rows = self._rows(select.source, place)
+        steps = self._steps(select, rows)
+        if is_view and not steps:
             steps = [Step("select", "select", {"columns": ["*"]}, ())]
-        for step, node_id in zip(steps, node_ids(base, steps, last_takes_base=last_takes_base), strict=True):
-            origin = Origin(name.span, step.pieces)
+        output = rows.output
+        for step, node_id in zip(steps, node_ids(place.base, steps, last_takes_base=is_view), strict=True):
+            origin = Origin(place.name.span, step.pieces)
             output = self._assembly.add(node_id, step.operator, step.config, [("in", output)], origin)
         return output
 
-    def _source(self, select: Select) -> Output:
-        if not isinstance(select.source, Reference):
-            raise refuse_source(self._script, select.source)
-        return self._output(select.source)
+    def _rows(self, source: Relation, place: _Place) -> _Rows:
+        match source:
+            case Reference(as_of=None):
+                return _Rows(self._output(source, place), Names.of(source.alias or source.name))
+            case Derived():
+                alias = source.alias
+                inner = place.inside("from" if alias is None else alias.text)
+                return _Rows(self._query(source.query, inner, is_view=True), Names.of(alias))
+            case Join():
+                return self._join(source, place)
+            case _:
+                raise refuse_source(self._script, source)
 
-    def _steps(self, select: Select, output: Output) -> list[Step]:
+    def _join(self, join: Join, place: _Place) -> _Rows:
+        left = self._rows(_without_window(join.left), place.inside("left"))
+        right = self._rows(_without_window(join.right), place.inside("right"))
+        step = JoinStep(self._script, join, self._side(left), self._side(right))
+        output = right.output
+        if step.right_columns is not None:
+            columns: list[Json] = [*step.right_columns]
+            node_id = f"{place.base}_right"
+            output = self._assembly.add(node_id, "select", {"columns": columns}, [("in", output)], Origin(join.span))
+        config, inputs = step.config(), [("left", left.output), ("right", output)]
+        self._require("join", "a JOIN", join.span)
+        origin = Origin(join.span, step.pieces)
+        return _Rows(self._assembly.add(f"{place.base}_join", "join", config, inputs, origin), step.names)
+
+    def _side(self, rows: _Rows) -> JoinSide:
+        return JoinSide(rows.names, self._analysis.schema(rows.output.node) if self._analysis else None)
+
+    def _steps(self, select: Select, rows: _Rows) -> list[Step]:
         window = select.window
         if window is None:
-            return plain_steps(self._script, select)
+            return plain_steps(self._script, select, rows.names)
         if self._analysis is not None:
-            self._analysis.check_columns(output.node, _key_columns(select))
-            time = window.time or self._analysis.event_time_of(output.node, window.span)
-            window = replace(window, time=time)
-        return window_steps(self._script, select, window)
+            self._analysis.check_columns(rows.output.node, _key_columns(select, rows.names))
+            if takes_time(window):
+                time = window.time or self._analysis.event_time_of(rows.output.node, window.span)
+                window = replace(window, time=time)
+        steps = window_steps(self._script, select, window, rows.names)
+        for step in steps:
+            self._require(step.operator, f"a {window.kind} window", window.span)
+        return steps
 
-    def _call(self, select: Select, call: OperatorCall, base: str, *, last_takes_base: bool) -> Output:
+    def _require(self, operator: str, what: str, span: Span) -> None:
+        """Raises InvalidSyntax where the catalogue lacks the operator that something needs."""
+        if self._analysis is not None and not self._analysis.knows(operator):
+            raise self._script.error(f"{what} cannot run yet: there is no operator {operator!r}", span)
+
+    def _call(self, select: Select, call: OperatorCall, place: _Place, *, is_view: bool) -> Output:
         """`SELECT * FROM operator(…)`: one node."""
         clauses = (select.condition, select.window, select.having, select.emit, *select.keys)
         if [item.text for item in select.items] != ["*"] or any(clause is not None for clause in clauses):
             hint = "write a CREATE VIEW for it and read the view"
             raise self._script.error("an operator call stands alone: SELECT * FROM operator(…)", call.span, hint=hint)
-        node_id = base if last_takes_base else f"{base}_{call.operator.text.replace('-', '_')}"
-        inputs = [(port, self._output(reference)) for port, reference in call.inputs]
+        node_id = place.base if is_view else f"{place.base}_{call.operator.text.replace('-', '_')}"
+        inputs = [(port, self._output(reference, place)) for port, reference in call.inputs]
         config: dict[str, Json] = {setting.name.text: setting.value for setting in call.settings}
         origin = Origin.of_options(call.operator.span, call.settings)
         return self._assembly.add(node_id, call.operator.text, config, inputs, origin)
 
-    def _output(self, reference: Reference) -> Output:
+    def _output(self, reference: Reference, place: _Place) -> Output:
+        table = place.tables.get(reference.name.text.lower())
+        if table is not None:
+            return Output(table.node, reference.port)
         return self._streams.output(reference, is_checked=self._analysis is not None)
 
 
-def _key_columns(select: Select) -> list[tuple[str, Span]]:
-    """The columns that GROUP BY names, without the window's own."""
-    qualifiers = qualifiers_of(select)
-    return [pair for key in select.keys if not is_bound(key) for pair in columns_in(key.tree, qualifiers)]
+def _without_window(side: Relation) -> Relation:
+    return side.source if isinstance(side, Windowed) else side
+
+
+def _key_columns(select: Select, names: Names) -> list[tuple[str, Span]]:
+    """The columns that GROUP BY names, without the window's own and those that the rows name otherwise."""
+    keys = [key for key in select.keys if not is_bound(key)]
+    pairs = [pair for key in keys for pair in columns_in(key.tree, names.qualifiers)]
+    renamed = {column for _, column in names.renamed}
+    return [(name, span) for name, span in pairs if name.lower() not in renamed]

@@ -22,10 +22,9 @@ from headrace.sql.language.statement_tree import (
     Update,
     Upsert,
 )
-from headrace.sql.language.tree import Derived, Join, Query, Reference, Relation, Select, Windowed
+from headrace.sql.language.tree import Query, Reference, Relation, Select, Windowed
 
 _NO_TABLES = "tables cannot be written by a pipeline yet"
-_VIEW = "write a CREATE VIEW for it and read the view"
 
 
 def refuse_statement(script: Script, statement: Statement) -> InvalidSyntax:
@@ -60,12 +59,11 @@ def refuse_events(script: Script, insert: Insert) -> None:
 
 def refuse_query(script: Script, query: Query) -> None:
     """Raises InvalidSyntax for what goes around the SELECTs of a query and cannot run."""
-    if query.tables:
-        hint = "write a CREATE VIEW for each part"
-        raise script.error("WITH cannot run yet", query.tables[0].name.span, hint=hint)
-    if query.unions:
-        hint = "write one INSERT INTO for each SELECT"
-        raise script.error("UNION cannot run yet", _first_word(script, query.unions[0].select.span), hint=hint)
+    for union in query.unions:
+        if not union.is_all:
+            hint = "write UNION ALL"
+            message = "UNION would have to remember every row to leave out doubles"
+            raise script.error(message, _first_word(script, union.select.span), hint=hint)
     if query.order:
         raise script.error("a stream has no end, so ORDER BY cannot sort it", query.order[0].expression.span)
     if query.limit is not None:
@@ -94,10 +92,6 @@ def refuse_source(script: Script, source: Relation) -> InvalidSyntax:
     match source:
         case PatternSource() | MatchRecognize():
             return script.error("patterns cannot run yet", source.span)
-        case Derived():
-            return script.error("a query in FROM cannot run yet", source.span, hint=_VIEW)
-        case Join():
-            return script.error("joins cannot run yet", source.span)
         case Windowed():
             return script.error("a window stands behind GROUP BY", source.window.span)
         case Reference() if source.as_of is not None:

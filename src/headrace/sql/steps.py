@@ -1,20 +1,23 @@
 """A SELECT as a chain of operators, in the order in which SQL means its clauses:
 
-    FROM → WHERE (filter) → WINDOW and GROUP BY (tumbling-window) → HAVING (filter) → SELECT list (select)
+    FROM → WHERE (filter) → WINDOW and GROUP BY (a window) → HAVING (filter) → SELECT list (select)
 
 Expressions go into configs as they were written, without the stream's name before a column.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from typing import Literal
 
+from sqlglot import exp
+
 from headrace.graph.document import Json
-from headrace.sql.language.dialect import AggregateCall, aggregates_in, qualifiers_in
+from headrace.sql.language.dialect import AggregateCall, Qualified, aggregates_in, plain_column, qualified_in
 from headrace.sql.language.script import Script, Span
-from headrace.sql.language.tree import Expression, Reference, Select
+from headrace.sql.language.tree import Expression, Name, Select
+from headrace.sql.language.values import print_name
 
 Role = Literal["filter", "window", "having", "select"]
 
@@ -27,6 +30,21 @@ class Piece:
 
     text: str
     span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Names:
+    """What may stand before a column's name in one SELECT, in lower case, and columns that its rows name otherwise.
+
+    `renamed` maps (qualifier, column), in lower case, to the column of the rows.
+    """
+
+    qualifiers: frozenset[str] = frozenset()
+    renamed: Mapping[tuple[str, str], str] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, name: Name | None) -> Names:
+        return cls(frozenset() if name is None else frozenset({name.text.lower()}))
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,10 +63,10 @@ def node_ids(base: str, steps: Iterable[Step], *, last_takes_base: bool) -> list
     return [*ids[:-1], base] if last_takes_base and ids else ids
 
 
-def plain_steps(script: Script, select: Select) -> list[Step]:
+def plain_steps(script: Script, select: Select, names: Names) -> list[Step]:
     """The chain of a SELECT without a window. Raises InvalidSyntax for what only a window can do."""
     _refuse_without_window(script, select)
-    writer = Writer(script, select)
+    writer = Writer(script, names)
     steps = filter_steps(writer, select)
     columns = [writer.text(item.expression, item.text, item.span) for item in select.items]
     if columns != ["*"]:
@@ -73,9 +91,21 @@ def filter_steps(writer: Writer, select: Select) -> list[Step]:
 class Writer:
     """Writes expressions of one SELECT into configs."""
 
-    def __init__(self, script: Script, select: Select) -> None:
+    def __init__(self, script: Script, names: Names) -> None:
         self.script = script
-        self.qualifiers = qualifiers_of(select)
+        self.names = names
+
+    @property
+    def qualifiers(self) -> frozenset[str]:
+        return self.names.qualifiers
+
+    def column(self, expression: Expression) -> str | None:
+        """The column of the rows, if the expression is nothing but a column."""
+        name = plain_column(expression.tree, self.qualifiers)
+        if name is None:
+            return None
+        qualifier = expression.tree.parts[0].name.lower() if isinstance(expression.tree, exp.Column) else ""
+        return self.names.renamed.get((qualifier, name.lower()), name)
 
     def expression(self, expression: Expression, replacements: Iterable[tuple[Span, str]] = ()) -> str:
         return self.text(expression, expression.text, expression.span, replacements)
@@ -87,8 +117,13 @@ class Writer:
     def text(self, expression: Expression, text: str, span: Span, replacements: Iterable[tuple[Span, str]] = ()) -> str:
         """The text, which starts where `span` starts, with parts replaced and without the stream's name."""
         replaced = list(replacements)
-        names = [(name, "") for name in qualifiers_in(expression.tree, self.qualifiers) if not _within(name, replaced)]
-        return replace_spans(text, span.start, [*replaced, *names])
+        found = [(part, self._unqualified(part)) for part in qualified_in(expression.tree, self.qualifiers)]
+        columns = [(part.span, new) for part, new in found if not _within(part.span, replaced)]
+        return replace_spans(text, span.start, [*replaced, *columns])
+
+    def _unqualified(self, part: Qualified) -> str:
+        renamed = self.names.renamed.get((part.qualifier, part.column.lower()))
+        return self.script.slice(part.column_span) if renamed is None else print_name(renamed)
 
 
 def replace_spans(text: str, offset: int, replacements: Iterable[tuple[Span, str]]) -> str:
@@ -100,14 +135,6 @@ def replace_spans(text: str, offset: int, replacements: Iterable[tuple[Span, str
 
 def _within(span: Span, replaced: list[tuple[Span, str]]) -> bool:
     return any(part.start <= span.start < part.end for part, _ in replaced)
-
-
-def qualifiers_of(select: Select) -> frozenset[str]:
-    """What may stand before a column's name and mean the stream: its alias, or its own name if it has none."""
-    source = select.source
-    if not isinstance(source, Reference):
-        return frozenset()
-    return frozenset({(source.alias or source.name).text.lower()})
 
 
 def _refuse_without_window(script: Script, select: Select) -> None:

@@ -10,14 +10,16 @@ INSERT INTO t SELECT …          t_filter, t_window, t_having, t_select and the
 from __future__ import annotations
 
 from headrace.errors import InvalidSyntax
-from headrace.graph.document import Document
+from headrace.graph.document import Document, Json
 from headrace.operators.catalogue import Catalogue
 from headrace.sql.analysis import Analysis
 from headrace.sql.assembly import Assembly, Output
 from headrace.sql.declarations import Declaration
 from headrace.sql.language import read_annotations, read_statements
+from headrace.sql.language.dialect import plain_name
 from headrace.sql.language.script import Script
 from headrace.sql.language.statement_tree import Create, CreateAs, CreateView, Insert, Statement
+from headrace.sql.language.tree import Name, Query
 from headrace.sql.queries import Queries
 from headrace.sql.refusals import refuse_events, refuse_statement
 from headrace.sql.streams import Streams
@@ -90,7 +92,7 @@ class _Translation:
         self._streams.define(statement.name, output)
         stream = Create(False, statement.name, (), None, statement.options, statement.span)
         declaration = Declaration(self._script, stream, self._catalogue)
-        self._sink(f"into_{statement.name.text}", declaration, output, read=False)
+        self._sink(f"into_{statement.name.text}", declaration, output, statement.query, read=False)
 
     def _insert(self, statement: Insert) -> None:
         refuse_events(self._script, statement)
@@ -98,14 +100,37 @@ class _Translation:
         name = declaration.statement.name.text
         is_read = self._streams.is_read(name)
         sink_id = self._free(f"into_{name}" if is_read else name)
-        output = self._queries.chain(statement.query, sink_id, statement.target, last_takes_base=False)
+        output = self._queries.chain(statement.query, sink_id, statement.target)
         if self._analysis is not None:
             self._analysis.check_target(output.node, declaration.statement.columns, statement.target.span)
-        self._sink(sink_id, declaration, output, read=is_read)
+        self._sink(sink_id, declaration, output, statement.query, read=is_read)
 
-    def _sink(self, node_id: str, declaration: Declaration, output: Output, *, read: bool) -> None:
+    def _sink(self, node_id: str, declaration: Declaration, output: Output, query: Query, *, read: bool) -> None:
         operator, config = declaration.sink(read=read)
+        key = self._key(query)
+        if key is not None:
+            config = self._with_key(declaration, config, key)
         self._assembly.add(node_id, operator, config, [("in", output)], declaration.origin)
+
+    def _key(self, query: Query) -> Name | None:
+        """What `SELECT x PRIMARY KEY` says; of a UNION the first SELECT tells."""
+        keys = [item for item in query.first.items if item.is_key]
+        if len(keys) > 1:
+            raise self._script.error("a topic has one key", keys[1].span, hint="make one column of both with concat")
+        if not keys:
+            return None
+        name = keys[0].alias or plain_name(keys[0].expression)
+        if name is None:
+            hint = f"write {keys[0].text} AS name PRIMARY KEY"
+            raise self._script.error("the key needs a name", keys[0].span, hint=hint)
+        return name
+
+    def _with_key(self, declaration: Declaration, config: dict[str, Json], key: Name) -> dict[str, Json]:
+        if not declaration.takes_key:
+            raise self._script.error("only the rows of a topic have a key", key.span)
+        if "key" in config:
+            raise self._script.error("the key stands here and in the options", key.span)
+        return {**config, "key": key.text}
 
     def _free(self, node_id: str) -> str:
         """The id of one more sink of the same stream: `alerts`, `alerts_2`, …"""

@@ -8,33 +8,36 @@ from __future__ import annotations
 
 import re
 
-from headrace.graph.document import Json
-from headrace.sql.language.dialect import AggregateCall, aggregates_in, columns_in, is_column, is_star, plain_column
+from headrace.sql.language.dialect import AggregateCall, aggregates_in, columns_in, is_column, is_star
 from headrace.sql.language.script import Script
-from headrace.sql.language.tree import Expression, Item, Select, Window
+from headrace.sql.language.tree import Expression, Item, Name, Select, Window
 from headrace.sql.language.values import print_name
 from headrace.sql.language.windows import WINDOW_BOUNDS
-from headrace.sql.steps import Piece, Step, Writer, filter_steps
+from headrace.sql.steps import Names, Piece, Step, Writer, filter_steps
+from headrace.sql.window_operators import RUNNING_KINDS, WindowOperator, window_operator, window_settings
 
 MADE_NAME_CHARACTERS_MAX = 40
 
+# Windows that emit in one way only: nothing to set.
+_ALWAYS = ("gap-window", "length-window")
 # Flink's names for the bounds, which come with TUMBLE(TABLE …).
 _OTHER_BOUNDS = {"window_start": "_window_start", "window_end": "_window_end"}
 
 
-def window_steps(script: Script, select: Select, window: Window) -> list[Step]:
+def window_steps(script: Script, select: Select, window: Window, names: Names) -> list[Step]:
     """The chain of a SELECT with a window. Raises InvalidSyntax for columns that are neither key nor aggregate."""
-    if window.kind != "tumbling":
-        raise script.error(f"{window.kind} windows cannot run yet", window.span, valid=("tumbling",))
-    writer = Writer(script, select)
+    operator = window_operator(window, select, has_keys=bool(select.keys or window.get("columns")))
+    if operator is None:
+        raise script.error(f"{window.kind} windows cannot run yet", window.span, valid=RUNNING_KINDS)
+    writer = Writer(script, names)
     steps = filter_steps(writer, select)
-    output = _Output(writer, select)
+    output = _Output(writer, select, window, operator)
     having = output.condition(select.having) if select.having is not None else None
     columns = [output.column(item) for item in select.items]
     if not output.has_aggregates:
         hint = "add one to the SELECT list, such as count(*) AS events"
         raise script.error("a window without an aggregate has nothing to compute", window.span, hint=hint)
-    steps.append(output.step(window, select))
+    steps.append(output.step())
     if having is not None:
         steps.append(Step("having", "filter", {"condition": having.text}, (having,)))
     if [column.text for column in columns] != output.names:
@@ -45,9 +48,12 @@ def window_steps(script: Script, select: Select, window: Window) -> list[Step]:
 class _Output:
     """What the window puts out: its bounds, the keys, the aggregates of the SELECT list, then those of HAVING."""
 
-    def __init__(self, writer: Writer, select: Select) -> None:
+    def __init__(self, writer: Writer, select: Select, window: Window, operator: WindowOperator) -> None:
         self._writer = writer
-        self._keys = [_key(writer, key) for key in select.keys if not is_bound(key)]
+        self._select = select
+        self._window = window
+        self._operator = operator
+        self._keys = _keys(writer, select, window)
         self._aggregates: dict[str, Piece] = {}
         self._names_by_call: dict[str, str] = {}
         self._names_by_item: dict[Item, str] = {}
@@ -58,27 +64,28 @@ class _Output:
 
     @property
     def names(self) -> list[str]:
+        if not self._operator.has_bounds:
+            return ["*", *self._aggregates]
         return [*WINDOW_BOUNDS, *(print_name(key.text) for key in self._keys), *self._aggregates]
 
     @property
     def has_aggregates(self) -> bool:
         return bool(self._aggregates)
 
-    def step(self, window: Window, select: Select) -> Step:
-        config: dict[str, Json] = {"size": str(window.get("size"))}
-        if window.time is not None:
-            config["time"] = window.time.text
+    def step(self) -> Step:
+        window, emit = self._window, self._select.emit
+        config = window_settings(window, self._operator)
         if self._keys:
             config["keys"] = [key.text for key in self._keys]
         config["aggregates"] = [piece.text for piece in self._aggregates.values()]
-        if select.emit is not None:
-            config["emit"] = select.emit.when
+        if emit is not None and self._operator.name not in _ALWAYS:
+            config["emit"] = emit.when
         time = [Piece(window.time.text, window.time.span)] if window.time else []
-        return Step("window", "tumbling-window", config, (*self._aggregates.values(), *time, *self._keys))
+        return Step("window", self._operator.name, config, (*self._aggregates.values(), *time, *self._keys))
 
     def column(self, item: Item) -> Piece:
         """An entry of the SELECT list over the window's output."""
-        if is_star(item.expression.tree):
+        if is_star(item.expression.tree) and self._operator.has_bounds:
             raise self._writer.script.error("* cannot stand with a window: name the columns", item.span)
         if item in self._names_by_item:
             return Piece(self._names_by_item[item], item.span)
@@ -133,6 +140,8 @@ class _Output:
 
     def _require_known_columns(self, expression: Expression) -> None:
         """Raises InvalidSyntax for a column that the window does not put out."""
+        if not self._operator.has_bounds:
+            return
         inside = [call.span for call in aggregates_in(expression.tree)]
         known = {name.lower().strip("`") for name in self.names}
         for name, span in columns_in(expression.tree, self._writer.qualifiers):
@@ -141,8 +150,17 @@ class _Output:
                 raise self._writer.script.error(message, span, valid=tuple(self.names))
 
 
+def _keys(writer: Writer, select: Select, window: Window) -> list[Piece]:
+    """Those of GROUP BY, then those that only the window names."""
+    keys = [_key(writer, key) for key in select.keys if not is_bound(key)]
+    known = {key.text.lower() for key in keys}
+    columns = window.get("columns") if window.kind == "session" else None
+    more = [part for part in columns if isinstance(part, Name)] if isinstance(columns, tuple) else []
+    return [*keys, *(Piece(name.text, name.span) for name in more if name.text.lower() not in known)]
+
+
 def _key(writer: Writer, key: Expression) -> Piece:
-    name = plain_column(key.tree, writer.qualifiers)
+    name = writer.column(key)
     if name is None:
         hint = f"write a CREATE VIEW with {key.text} AS name, and group by the name"
         raise writer.script.error("only columns can be keys", key.span, hint=hint)

@@ -17,6 +17,7 @@ from sqlglot.tokenizer_core import Token, TokenType
 
 from headrace.operators.expressions import aggregates
 from headrace.sql.language.script import Script, Span, span_of
+from headrace.sql.language.tree import Expression, Name
 
 _SPAN = "headrace_span"
 _NAME = "headrace_name"
@@ -113,6 +114,11 @@ def plain_column(tree: exp.Expr, qualifiers: frozenset[str]) -> str | None:
     return parts[0].name if len(parts) == 1 else None
 
 
+def plain_name(expression: Expression) -> Name | None:
+    """The last part of a column's name, if the expression is nothing but a column."""
+    return Name(expression.tree.name, expression.span) if is_column(expression.tree) else None
+
+
 def functions_in(tree: exp.Expr) -> tuple[tuple[str, Span], ...]:
     """The functions that an expression calls, as written, and where."""
     names: list[Token] = [node.meta[_NAME] for node in tree.walk() if _NAME in node.meta]
@@ -124,10 +130,20 @@ def spelled(tree: exp.Expr) -> str:
     return tree.sql(dialect=Spark(), comments=False)
 
 
-def qualifiers_in(tree: exp.Expr, names: frozenset[str]) -> tuple[Span, ...]:
-    """Where columns are written `name.column` with one of the names (in lower case): the name and its dot."""
-    spans = [_qualifier(column) for column in tree.find_all(exp.Column) if len(column.parts) > 1]
-    return tuple(span for name, span in spans if name in names)
+@dataclass(frozen=True, slots=True)
+class Qualified:
+    """`qualifier.column`, the qualifier in lower case; `span` is both, without fields of the column behind them."""
+
+    qualifier: str
+    column: str
+    span: Span
+    column_span: Span
+
+
+def qualified_in(tree: exp.Expr, names: frozenset[str]) -> tuple[Qualified, ...]:
+    """Where columns are written `name.column` with one of the names (in lower case)."""
+    found = [_qualified(column) for column in tree.find_all(exp.Column) if len(column.parts) > 1]
+    return tuple(one for one in found if one.qualifier in names)
 
 
 def refused_in(tree: exp.Expr) -> str | None:
@@ -170,6 +186,7 @@ def _unqualified(column: exp.Column, qualifiers: frozenset[str]) -> list[exp.Exp
     return parts[1:] if len(parts) > 1 and parts[0].name.lower() in qualifiers else parts
 
 
-def _qualifier(column: exp.Column) -> tuple[str, Span]:
+def _qualified(column: exp.Column) -> Qualified:
     first, second = column.parts[0], column.parts[1]
-    return first.name.lower(), Span(first.meta["start"], second.meta["start"])
+    own = Span(second.meta["start"], second.meta["end"] + 1)
+    return Qualified(first.name.lower(), second.name, Span(first.meta["start"], own.end), own)

@@ -7,7 +7,7 @@ import re
 from sqlglot.tokenizer_core import Token, TokenType
 
 from headrace.errors import InvalidInput
-from headrace.operators.durations import canonical_duration
+from headrace.operators.durations import canonical_duration, duration_ms
 from headrace.sql.language.cursor import Cursor
 
 DURATION_HINT = "write it as 10s, 5m, 10 SECONDS or INTERVAL '5' SECOND"
@@ -71,6 +71,11 @@ def _duration(cursor: Cursor, start: int) -> str:
         return canonical_duration(_without_interval(written))
     except InvalidInput as error:
         raise cursor.script.error(f"{written!r} is no duration", span, hint=DURATION_HINT) from error
+
+
+def interval_ms(written: str) -> int:
+    """`INTERVAL '5' MINUTE` as milliseconds. Raises InvalidInput if it is no fixed time, such as a month."""
+    return duration_ms(_without_interval(written))
 
 
 def print_duration(duration: str) -> str | None:

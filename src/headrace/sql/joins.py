@@ -1,0 +1,182 @@
+"""A JOIN as an operator: which side a column is of, what must be equal, and what bounds the state."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from headrace.errors import InvalidSyntax
+from headrace.graph.document import Json
+from headrace.graph.schema import Schema
+from headrace.operators.durations import canonical_duration_of
+from headrace.sql.conjuncts import Moment, Side, TimeBound, compared, conjuncts, moment, time_bound
+from headrace.sql.language.dialect import columns_in, qualified_in
+from headrace.sql.language.script import Script
+from headrace.sql.language.tree import Expression, Join, Window, Windowed
+from headrace.sql.language.values import print_name
+from headrace.sql.steps import Names, Piece, replace_spans
+
+NO_BOUND = (
+    "add WITHIN 10 MINUTES, RETENTION 1 DAY, or a condition such as b.ts BETWEEN a.ts AND a.ts + INTERVAL '1' HOUR"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class JoinSide:
+    """The rows of one side: how a query names them, and their columns where those are known."""
+
+    names: Names
+    schema: Schema | None
+
+
+class JoinStep:
+    """Raises InvalidSyntax for a join that has no bound, or whose condition names columns of no side."""
+
+    def __init__(self, script: Script, join: Join, left: JoinSide, right: JoinSide) -> None:
+        self._script = script
+        self._join = join
+        self._sides: Mapping[Side, JoinSide] = {"left": left, "right": right}
+        self._side_of: dict[str, Side] = dict.fromkeys(left.names.qualifiers, "left")
+        self._side_of |= dict.fromkeys(right.names.qualifiers, "right")
+        if join.kind == "cross":
+            raise self._error("a cross join pairs every row with every other and never forgets one", NO_BOUND)
+        if join.is_asof:
+            raise self._error("ASOF joins cannot run yet")
+        if left.names.qualifiers & right.names.qualifiers:
+            raise self._error("both sides have the same name", "give them names of their own: FROM t AS a JOIN t AS b")
+        self._parts = self._condition_parts()
+        self._renamed = self._clashes()
+
+    @property
+    def right_columns(self) -> list[str] | None:
+        """The select list that tells columns of the right from those of the left; None if their names are apart."""
+        schema = self._sides["right"].schema
+        if schema is None or not self._renamed:
+            return None
+        return [self._right_item(name) for name in schema.names]
+
+    @property
+    def names(self) -> Names:
+        """How the query names the columns of the pairs."""
+        left, right = self._sides["left"].names, self._sides["right"].names
+        renamed = {(qualifier, old): new for qualifier in right.qualifiers for old, new in self._renamed.items()}
+        return Names(left.qualifiers | right.qualifiers, {**left.renamed, **right.renamed, **renamed})
+
+    def config(self) -> dict[str, Json]:
+        config: dict[str, Json] = {"on": " AND ".join(piece.text for piece in self.pieces)}
+        if self._join.kind != "inner":
+            config["kind"] = self._join.kind
+        return config | self._bounds()
+
+    @property
+    def pieces(self) -> tuple[Piece, ...]:
+        """The conditions that are checked for each pair of rows."""
+        using = [Piece(f"left.{print_name(name.text)} = right.{print_name(name.text)}", name.span)
+                 for name in self._join.using]  # fmt: skip
+        kept = [part for part in self._parts if not self._is_only_a_bound(part)]
+        return (*using, *(Piece(self._sided(part), part.span) for part in kept))
+
+    def _condition_parts(self) -> list[Expression]:
+        condition = self._join.condition
+        return [] if condition is None else conjuncts(self._script, condition)
+
+    def _right_item(self, name: str) -> str:
+        new = self._renamed.get(name.lower())
+        return print_name(name) if new is None else f"{print_name(name)} AS {print_name(new)}"
+
+    def _clashes(self) -> dict[str, str]:
+        """Columns of the right that the left has too, unless they are equal anyway: their names beside the left."""
+        left, right = self._sides["left"].schema, self._sides["right"].schema
+        if left is None or right is None:
+            return {}
+        equal = {name.text.lower() for name in self._join.using}
+        if self._join.kind == "inner":  # beside a row without a partner, the other side's key is null
+            equal |= self._equal_names()
+        prefix = next(iter(sorted(self._sides["right"].names.qualifiers)), "right")
+        clashing = [name for name in right.names if left.find(name) is not None and name.lower() not in equal]
+        return {name.lower(): f"{prefix}_{name}" for name in clashing}
+
+    def _equal_names(self) -> set[str]:
+        """Columns of one name that the condition makes equal: they come out once."""
+        found = set()
+        for part in self._parts:
+            columns = qualified_in(part.tree, frozenset(self._side_of))
+            names = {column.column.lower() for column in columns}
+            is_equality = part.tree.key == "eq" and len(columns) == 2 and len(names) == 1
+            if is_equality and len({self._side_of[column.qualifier] for column in columns}) == 2:
+                found |= names
+        return found
+
+    def _bounds(self) -> dict[str, Json]:
+        join = self._join
+        window = self._shared_window()
+        if window is not None:
+            return {"window": str(window.get("size"))}
+        if join.within is not None:
+            return {"before": join.within.before, "after": join.within.after}
+        if join.retention is not None:
+            return {"before": join.retention, "after": join.retention}
+        bounds = [bound for part in self._parts for bound in self._time_bounds(part)]
+        before = [bound.before_ms for bound in bounds if bound.before_ms is not None]
+        after = [bound.after_ms for bound in bounds if bound.after_ms is not None]
+        if not before or not after:
+            raise self._error("nothing bounds this join in time: it would keep every row for ever", NO_BOUND)
+        return {"before": canonical_duration_of(min(before)), "after": canonical_duration_of(min(after))}
+
+    def _shared_window(self) -> Window | None:
+        windows = [side.window for side in (self._join.left, self._join.right) if isinstance(side, Windowed)]
+        if not windows:
+            return None
+        alike = len(windows) == 2 and windows[0].settings == windows[1].settings
+        if not alike or any(window.kind != "tumbling" for window in windows):
+            hint = "write the same WINDOW TUMBLING(…) behind both"
+            raise self._script.error("both sides of a windowed join have the same window", windows[0].span, hint=hint)
+        return windows[0]
+
+    def _is_only_a_bound(self, part: Expression) -> bool:
+        """Whether before and after say all that this condition says."""
+        bounds = self._time_bounds(part)
+        given_otherwise = self._join.within is not None or self._join.retention is not None
+        return bool(bounds) and not given_otherwise and all(bound.is_exact for bound in bounds)
+
+    def _time_bounds(self, part: Expression) -> list[TimeBound]:
+        found: list[TimeBound] = []
+        for later, earlier, strict in compared(part.tree):
+            one, other = moment(later, self._side_of), moment(earlier, self._side_of)
+            if one is None or other is None or one.side == other.side or not self._are_event_times(one, other):
+                return []
+            found.append(time_bound(one, other, strict=strict))
+        return found
+
+    def _are_event_times(self, *moments: Moment) -> bool:
+        """Unknown schemas are believed: nothing is checked then."""
+        schemas = [(self._sides[one.side].schema, one.column) for one in moments]
+        return all(schema is None or (schema.event_time or "").lower() == column for schema, column in schemas)
+
+    def _sided(self, part: Expression) -> str:
+        """A condition with left and right before its columns."""
+        qualified = qualified_in(part.tree, frozenset(self._side_of))
+        replaced = [(column.span, self._sided_column(column.qualifier, column.column)) for column in qualified]
+        firsts = {column.span.start for column in qualified}
+        for name, span in columns_in(part.tree, frozenset()):
+            if span.start not in firsts:
+                replaced.append((span, f"{self._side(name, part)}.{print_name(name)}"))
+        return replace_spans(part.text, part.span.start, replaced)
+
+    def _sided_column(self, qualifier: str, column: str) -> str:
+        side = self._side_of[qualifier]
+        earlier = self._sides[side].names.renamed.get((qualifier, column.lower()), column)
+        name = self._renamed.get(column.lower(), earlier) if side == "right" else earlier
+        return f"{side}.{print_name(name)}"
+
+    def _side(self, name: str, part: Expression) -> Side:
+        """Whose column a bare name is. Raises InvalidSyntax where it is of both or of none."""
+        owners = [side for side, one in self._sides.items() if one.schema is not None and one.schema.find(name)]
+        if len(owners) == 1:
+            return owners[0]
+        valid = tuple(sorted(self._side_of))
+        message = f"{name!r} is a column of both sides" if owners else f"{name!r} is a column of neither side"
+        raise self._script.error(message, part.span, valid=valid, hint="write the name of its stream before it")
+
+    def _error(self, message: str, hint: str | None = None) -> InvalidSyntax:
+        return self._script.error(message, self._join.span, hint=hint)

@@ -1,0 +1,69 @@
+"""Which operator runs which kind of window, and what the window's settings are called there."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from headrace.graph.document import Json, Node
+from headrace.sql.language.print_expressions import printed_duration
+from headrace.sql.language.tree import Select, Window
+from headrace.sql.language.values import print_name, print_value
+
+
+@dataclass(frozen=True, slots=True)
+class WindowOperator:
+    """`settings` maps a window's setting to the operator's. `has_bounds`: the rows have _window_start and _end."""
+
+    name: str
+    kind: str
+    settings: Mapping[str, str]
+    has_bounds: bool = True
+
+
+_SESSION: Final = WindowOperator("session-window", "session", {"gap": "gap"})
+_GAP: Final = WindowOperator("gap-window", "session", {"gap": "gap"})
+_BY_KIND: Final = {
+    "tumbling": WindowOperator("tumbling-window", "tumbling", {"size": "size"}),
+    "sliding": WindowOperator("sliding-window", "sliding", {"size": "size", "slide": "every"}),
+    "cumulate": WindowOperator("cumulate-window", "cumulate", {"size": "size", "step": "step"}),
+    "length": WindowOperator("length-window", "length", {"count": "length"}, has_bounds=False),
+}
+WINDOW_OPERATORS: Final = {operator.name: operator for operator in (*_BY_KIND.values(), _SESSION, _GAP)}
+RUNNING_KINDS: Final = (*_BY_KIND, "session")
+
+
+def window_operator(window: Window, select: Select, *, has_keys: bool) -> WindowOperator | None:
+    """The operator for a window; None if none runs it. Sessions with changes, or over all rows, run in the chain."""
+    if window.kind != "session":
+        return _BY_KIND.get(window.kind)
+    is_final = select.emit is None or select.emit.when == "final"
+    return _GAP if is_final and has_keys else _SESSION
+
+
+def takes_time(window: Window) -> bool:
+    """Whether the window needs a column of time: the rows' event time unless it names one."""
+    return window.kind != "length"
+
+
+def window_settings(window: Window, operator: WindowOperator) -> dict[str, Json]:
+    settings: dict[str, Json] = {}
+    for name, value in window.settings:
+        if name in operator.settings and not isinstance(value, tuple):
+            settings[operator.settings[name]] = value
+    if window.time is not None:
+        settings["time"] = window.time.text
+    return settings
+
+
+def print_window_of(node: Node) -> str:
+    """The WINDOW clause of a node of one of these operators."""
+    operator = WINDOW_OPERATORS[node.operator]
+    time = [print_name(str(node.config["time"]))] if node.config.get("time") is not None else []
+    values = [_value(node.config.get(setting)) for setting in operator.settings.values()]
+    return f"WINDOW {operator.kind.upper()}({', '.join([*time, *values])})"
+
+
+def _value(value: Json) -> str:
+    return printed_duration(value) if isinstance(value, str) else print_value(value)
