@@ -28,7 +28,7 @@ def command(
     data_dir: DataDir = DEFAULT_DATA_DIR,
     as_json: Json = False,
 ) -> None:
-    """Check SQL and show it; --run starts it, --batch runs it once. Without SQL: an interactive shell."""
+    """Check SQL and show it; --run starts it, --batch runs it once; SHOW and EXPLAIN ask. Without SQL: a shell."""
     if source is None:
         from headrace.cli.sql_shell import run_shell  # noqa: PLC0415
 
@@ -39,7 +39,11 @@ def command(
 
     from headrace.cli.reading import read_source, show  # noqa: PLC0415
 
-    pipeline = read_source(source, name).pipeline()
+    given = read_source(source, name)
+    if given.notation == "sql" and asks(given.content):
+        ask_server(given.content, data_dir, as_json=as_json)
+        return
+    pipeline = given.pipeline()
     if run:
         start_on_server(pipeline, data_dir, reset=reset, as_json=as_json)
     elif batch:
@@ -48,6 +52,27 @@ def command(
         print_json({"pipeline": pipeline.name, "document": pipeline.document().to_dict(), to: show(pipeline, to)})
     else:
         print_text(show(pipeline, to))
+
+
+def asks(sql: str) -> bool:
+    """Whether the SQL asks or steers instead of defining a pipeline. Raises InvalidSyntax with the place."""
+    from headrace.sql import read_requests  # noqa: PLC0415
+
+    return bool(read_requests(sql))
+
+
+def ask_server(sql: str, data_dir: DataDir, *, as_json: bool = False) -> None:
+    """SHOW, DESCRIBE, EXPLAIN and the statements about pipelines: a table for each."""
+    with server_of(data_dir) as server:
+        results = server.sql(sql)
+    if as_json:
+        print_json({"results": results})
+        return
+    for result in results:
+        if result["columns"] == ["explained"]:
+            print_text("\n".join(line for (line,) in result["rows"]))
+        else:
+            print_table(tuple(result["columns"]), (tuple(row) for row in result["rows"]), empty="nothing")
 
 
 def start_on_server(pipeline: Pipeline, data_dir: DataDir, *, reset: bool = False, as_json: bool = False) -> None:

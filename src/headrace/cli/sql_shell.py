@@ -16,7 +16,9 @@ if TYPE_CHECKING:
 
 HISTORY_FILE: Final = ".headrace_history"
 KEYWORDS: Final = (
-    "CREATE STREAM", "CREATE VIEW", "INSERT INTO", "SELECT", "FROM", "WHERE", "GROUP BY", "HAVING", "WINDOW TUMBLING",
+    "SHOW PIPELINES", "SHOW TOPICS", "SHOW STREAMS", "DESCRIBE", "EXPLAIN", "START PIPELINE", "STOP PIPELINE",
+    "CREATE STREAM", "CREATE VIEW", "INSERT INTO", "UNION ALL", "JOIN", "WITHIN", "WINDOW SLIDING", "WINDOW SESSION",
+    "SELECT", "FROM", "WHERE", "GROUP BY", "HAVING", "WINDOW TUMBLING",
     "EMIT FINAL", "EMIT CHANGES", "WITH", "AS", "WATERMARK FOR", "INTERVAL", "STRING", "DOUBLE", "BIGINT", "INT",
     "BOOLEAN", "TIMESTAMP", "avg", "count", "sum", "min", "max",
 )  # fmt: skip
@@ -24,6 +26,7 @@ _DEFINED: Final = re.compile(r"(?is)\s*CREATE\s+(?:STREAM|VIEW)\s+(?P<name>\w+)"
 _IS_WRITTEN: Final = re.compile(r"(?is)\s*CREATE\s+STREAM\b.*\bAS\s+SELECT\b")
 HELP: Final = """\
 A statement ends with ; and is kept with those before it: together they are the pipeline.
+SHOW, DESCRIBE, EXPLAIN and START | STOP | DEPLOY | ROLLBACK PIPELINE are answered at once.
   \\show [sql|text|python|json]   the pipeline in a notation
   \\run                           save it and start it on the running server
   \\batch                         run it once over what is there
@@ -55,6 +58,11 @@ class Shell:
             self._add(stripped)
 
     def _add(self, statement: str) -> None:
+        from headrace.cli.sql import ask_server, asks  # noqa: PLC0415
+
+        if asks(statement):
+            ask_server("\n".join([*self._statements, statement]), self._data_dir)
+            return
         kept = [*self._statements, statement]
         self._pipeline([*kept, *_probe(statement)])
         self._statements = kept

@@ -16,12 +16,22 @@ from headrace.server.routes_groups import groups_router
 from headrace.server.routes_jobs import jobs_router
 from headrace.server.routes_pipelines import pipelines_router
 from headrace.server.routes_registry import registry_router
+from headrace.server.routes_sql import sql_router
 from headrace.server.routes_system import system_router
 from headrace.server.routes_topics import topics_router
 from headrace.server.security import Guard
 from headrace.server.service import Service
 
-ROUTERS = (system_router, pipelines_router, drafts_router, jobs_router, topics_router, groups_router, registry_router)
+ROUTERS = (
+    system_router,
+    pipelines_router,
+    drafts_router,
+    jobs_router,
+    topics_router,
+    groups_router,
+    registry_router,
+    sql_router,
+)
 
 
 def create_app(service: Service, *, token: str, port: int) -> ASGIApp:

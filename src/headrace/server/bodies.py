@@ -47,6 +47,12 @@ class PipelineBody(Body):
         return self
 
 
+class SqlBody(Body):
+    """Statements that ask or steer, with definitions before an EXPLAIN."""
+
+    sql: str
+
+
 class SaveBody(PipelineBody):
     note: str = ""
     author: str = ""

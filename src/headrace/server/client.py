@@ -87,6 +87,11 @@ class ServerClient:
         found = self._call("GET", f"{_pipeline(name)}/diff?old={old}&new={new}")
         return {"old": old, "new": new, "changes": [change["text"] for change in found["changes"]]}
 
+    def sql(self, sql: str) -> list[dict[str, Any]]:
+        """A table for each statement that asks or steers."""
+        found: list[dict[str, Any]] = self._call("POST", "/api/sql", {"sql": sql})["results"]
+        return found
+
     def delete(self, name: str) -> dict[str, Any]:
         return self._call("DELETE", _pipeline(name))
 

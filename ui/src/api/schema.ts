@@ -447,6 +447,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/sql": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Run Statements
+         * @description SHOW, DESCRIBE, EXPLAIN, START | STOP | DEPLOY | ROLLBACK PIPELINE: a small table for each.
+         */
+        post: operations["run_statements"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/templates": {
         parameters: {
             query?: never;
@@ -1577,6 +1597,14 @@ export interface components {
             columns: components["schemas"]["ColumnView"][];
         };
         /**
+         * SqlBody
+         * @description Statements that ask or steer, with definitions before an EXPLAIN.
+         */
+        SqlBody: {
+            /** Sql */
+            sql: string;
+        };
+        /**
          * StartBody
          * @description `reset` forgets state and offsets: the pipeline begins at its sources' start.
          */
@@ -1588,6 +1616,23 @@ export interface components {
             reset: boolean;
             /** Version */
             version?: number | null;
+        };
+        /** StatementList */
+        StatementList: {
+            /** Results */
+            results: components["schemas"]["StatementView"][];
+        };
+        /**
+         * StatementView
+         * @description A small table; `statement` is the one that it answers, in the one notation.
+         */
+        StatementView: {
+            /** Columns */
+            columns: string[];
+            /** Rows */
+            rows: (string | number | null)[][];
+            /** Statement */
+            statement: string;
         };
         /** TemplateList */
         TemplateList: {
@@ -2624,6 +2669,39 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["CheckView"];
+                };
+            };
+            /** @description What went wrong, where, and what is valid. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDetails"];
+                };
+            };
+        };
+    };
+    run_statements: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SqlBody"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StatementList"];
                 };
             };
             /** @description What went wrong, where, and what is valid. */

@@ -1,0 +1,22 @@
+"""SQL that asks or steers."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter
+
+from headrace.server.bodies import SqlBody
+from headrace.server.models.statements import StatementList
+from headrace.server.service import Service
+from headrace.server.statements import Statements
+
+
+def sql_router(service: Service) -> APIRouter:
+    router = APIRouter(prefix="/api/sql", tags=["sql"])
+    statements = Statements(service)
+
+    @router.post("")
+    def run_statements(body: SqlBody) -> StatementList:
+        """SHOW, DESCRIBE, EXPLAIN, START | STOP | DEPLOY | ROLLBACK PIPELINE: a small table for each."""
+        return StatementList(results=statements.run(body.sql))
+
+    return router

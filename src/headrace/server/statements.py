@@ -1,0 +1,177 @@
+"""SQL statements that ask or steer, executed: SHOW, DESCRIBE, EXPLAIN, START PIPELINE and their kin."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, TypeAlias
+
+from headrace.errors import InvalidInput, NotFound, did_you_mean
+from headrace.graph import Document, Schema, canonical, compare, print_text, validate
+from headrace.server.models.statements import StatementView
+from headrace.spark import JobStatus
+from headrace.sql import Request, parse, read_requests
+from headrace.sql.functions import SPARK_FUNCTIONS
+from headrace.sql.language import print_statement
+from headrace.sql.language.tree import Name
+from headrace.sql.operations import Describe, Explain, PipelineAction, Show
+
+if TYPE_CHECKING:
+    from headrace.server.service import Service
+
+Cell: TypeAlias = str | int | None
+Table: TypeAlias = tuple[list[str], list[list[Cell]]]
+STATEMENTS_MAX = 20
+_VALID = ("SHOW …", "DESCRIBE …", "EXPLAIN …", "START PIPELINE …")
+
+
+class Statements:
+    """Runs what a script asks, in order; what was done before a fault stays done."""
+
+    def __init__(self, service: Service) -> None:
+        self._service = service
+
+    def run(self, sql: str) -> list[StatementView]:
+        """Raises InvalidSyntax, InvalidInput, NotFound, and what a start or a stop raises."""
+        requests = read_requests(sql)
+        if not requests:
+            hint = "save a pipeline with POST /api/pipelines, or write EXPLAIN before the last statement"
+            raise InvalidInput("this SQL defines a pipeline and asks nothing", valid=_VALID, hint=hint)
+        if len(requests) > STATEMENTS_MAX:
+            raise InvalidInput(f"{len(requests)} statements; at most {STATEMENTS_MAX} are run at once")
+        return [self._view(request) for request in requests]
+
+    def _view(self, request: Request) -> StatementView:
+        columns, rows = self._answer(request)
+        return StatementView(statement=print_statement(request.operation), columns=columns, rows=rows)
+
+    def _answer(self, request: Request) -> Table:
+        match request.operation:
+            case Show() as show:
+                return self._show(show)
+            case Describe() as describe:
+                return self._describe(describe.name.text)
+            case Explain() as explain:
+                return self._explain(explain, request)
+            case PipelineAction() as action:
+                return self._steer(action)
+
+    def _show(self, show: Show) -> Table:
+        match show.what:
+            case "pipelines":
+                return self._pipelines()
+            case "topics":
+                topics = self._service.topics.overview().topics
+                shown = [topic for topic in topics if not topic.is_internal]
+                return ["topic", "partitions", "records"], [[t.name, t.partitions, t.messages] for t in shown]
+            case "partitions":
+                parts = self._service.topics.describe(_text(show.of)).partitions
+                return ["partition", "start", "end"], [[p.id, p.start_offset, p.end_offset] for p in parts]
+            case "functions":
+                return ["function"], [[name] for name in sorted(SPARK_FUNCTIONS)]
+            case "schema":
+                return self._describe(_text(show.of))
+            case "streams":
+                ends = self._ends()
+                return ["stream", "pipeline", "reads or writes", "topic"], [list(end) for end in ends]
+            case "tables":
+                return ["table"], []
+
+    def _pipelines(self) -> Table:
+        states = {job.pipeline: job.state for job in self._service.jobs()}
+        rows: list[list[Cell]] = [
+            [info.name, self._service.version(info.name, None).info.number, states.get(info.name, "stopped")]
+            for info in self._service.pipelines()
+        ]
+        return ["pipeline", "version", "state"], rows
+
+    def _documents(self) -> Iterator[Document]:
+        for info in self._service.pipelines():
+            yield self._service.version(info.name, None).document
+
+    def _ends(self) -> Iterator[tuple[str, str, str, str | None]]:
+        """Sources and sinks of the newest versions."""
+        for document in self._documents():
+            for node in document.nodes:
+                kind = self._service.catalogue.get(node.operator).spec.kind
+                if kind in ("source", "sink"):
+                    topic = node.config.get("topic")
+                    reads = "reads" if kind == "source" else "writes"
+                    yield node.id, document.name, reads, None if topic is None else str(topic)
+
+    def _describe(self, name: str) -> Table:
+        """The columns of a stream or a view, wherever a pipeline has one of that name."""
+        known: set[str] = set()
+        for document in self._documents():
+            schemas = validate(document, self._service.catalogue).schemas
+            if name in schemas:
+                return ["column", "type", "note"], [list(row) for row in _column_rows(schemas[name])]
+            known |= set(schemas)
+        raise NotFound(
+            f"no pipeline has a stream {name!r}", hint=did_you_mean(name, known) or "SHOW STREAMS lists them"
+        )
+
+    def _explain(self, explain: Explain, request: Request) -> Table:
+        if explain.what == "plan":
+            raise InvalidInput("Spark's plan is not shown yet", hint="EXPLAIN shows the graph and the columns")
+        document = self._explained(explain, request)
+        if explain.what == "change":
+            return self._change(document)
+        schemas = validate(document, self._service.catalogue).schemas
+        graph = print_text(document, self._service.catalogue).splitlines()
+        columns = [f"{node.id}: {schemas[node.id]}" for node in document.nodes]
+        return ["explained"], [[line] for line in (*graph, "", *columns)]
+
+    def _explained(self, explain: Explain, request: Request) -> Document:
+        if isinstance(explain.of, Name):
+            return self._service.version(explain.of.text, None).document
+        return parse(request.explained_sql, catalogue=self._service.catalogue)
+
+    def _change(self, document: Document) -> Table:
+        """What differs from what runs."""
+        running = self._service.running(document.name)
+        if running is None:
+            raise NotFound(f"pipeline {document.name!r} does not run", hint="EXPLAIN CHANGE compares with what runs")
+        catalogue = self._service.catalogue
+        diff = compare(canonical(running.document, catalogue), canonical(document, catalogue))
+        return ["change"], [[line] for line in str(diff).splitlines()]
+
+    def _steer(self, action: PipelineAction) -> Table:
+        name = action.name.text
+        match action.action:
+            case "start":
+                status = self._service.start(name, None, reset=False)
+            case "stop":
+                status = self._service.stop(name)
+            case "deploy":
+                status = self._switch(name, action.version)
+            case "rollback":
+                status = self._switch(name, action.version or self._before(name))
+            case "pause" | "resume":
+                hint = f"STOP PIPELINE {name} keeps its state and its place, START PIPELINE {name} goes on from there"
+                raise InvalidInput(f"{action.action.upper()} PIPELINE is not supported yet", hint=hint)
+        return ["pipeline", "version", "state"], [[name, self._service.job_version(name), status.state]]
+
+    def _switch(self, name: str, version: int | None) -> JobStatus:
+        self._service.version(name, version)
+        if self._service.running(name) is not None:
+            self._service.stop(name)
+        return self._service.start(name, version, reset=False)
+
+    def _before(self, name: str) -> int:
+        """The version before the one that runs, or before the newest."""
+        current = self._service.job_version(name) or self._service.version(name, None).info.number
+        older = [info.number for info in self._service.versions(name) if info.number < current]
+        if not older:
+            raise InvalidInput(f"pipeline {name!r} has no version before {current}")
+        return max(older)
+
+
+def _text(name: Name | None) -> str:
+    return "" if name is None else name.text
+
+
+def _column_rows(schema: Schema) -> Iterable[tuple[Cell, ...]]:
+    for column in schema.columns:
+        yield column.name, column.type, "event time" if column.name == schema.event_time else None
+    for column in schema.hidden:
+        yield column.name, column.type, "not in *"

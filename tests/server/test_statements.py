@@ -1,0 +1,89 @@
+"""Statements that ask or steer, answered by the real service."""
+
+from __future__ import annotations
+
+import pytest
+
+from headrace.errors import HeadraceError
+from headrace.graph import Document
+from headrace.server.service import Service
+from headrace.server.statements import Statements
+from headrace.sql import parse
+
+SQL = """
+CREATE STREAM telemetry (drone STRING, battery DOUBLE, ts TIMESTAMP, WATERMARK FOR ts AS ts);
+CREATE STREAM low AS SELECT drone, battery FROM telemetry WHERE battery < {limit};
+"""
+
+
+def saved(service: Service, limit: int = 20, name: str = "drones") -> Document:
+    document = parse(SQL.format(limit=limit), name)
+    service.save(document, note="", author="")
+    return document
+
+
+def rows(service: Service, sql: str) -> list[list[str | int | None]]:
+    (view,) = Statements(service).run(sql)
+    assert all(len(row) == len(view.columns) for row in view.rows)
+    return view.rows
+
+
+def test_what_is_there(service: Service) -> None:
+    saved(service)
+    saved(service, limit=10)
+    assert rows(service, "SHOW PIPELINES") == [["drones", 2, "stopped"]]
+    assert sorted(map(str, rows(service, "SHOW STREAMS"))) == [
+        "['into_low', 'drones', 'writes', 'low']",
+        "['telemetry', 'drones', 'reads', 'telemetry']",
+    ]
+    assert rows(service, "SHOW TABLES") == []
+    assert ["avg"] in rows(service, "SHOW FUNCTIONS")
+
+
+@pytest.mark.parametrize("sql", ["DESCRIBE telemetry", "SHOW SCHEMA telemetry"])
+def test_columns_of_a_stream(service: Service, sql: str) -> None:
+    saved(service)
+    found = rows(service, sql)
+    assert found[:3] == [["drone", "STRING", None], ["battery", "DOUBLE", None], ["ts", "TIMESTAMP", "event time"]]
+    assert ["_offset", "BIGINT", "not in *"] in found
+
+
+def test_a_statement_is_explained_with_the_definitions_before_it(service: Service) -> None:
+    declared, created, _ = SQL.format(limit=5).strip().split(";")
+    explained = [line for (line,) in rows(service, f"{declared}; EXPLAIN {created}")]
+    assert any(isinstance(line, str) and "battery < 5" in line for line in explained)
+    assert "low: drone STRING, battery DOUBLE" in explained
+
+
+def test_a_saved_pipeline_is_explained(service: Service) -> None:
+    saved(service)
+    assert rows(service, "EXPLAIN PIPELINE drones")
+
+
+def test_several_statements_have_several_answers(service: Service) -> None:
+    views = Statements(service).run("show pipelines; SHOW TABLES;")
+    assert [view.statement for view in views] == ["SHOW PIPELINES", "SHOW TABLES"]
+
+
+@pytest.mark.parametrize(
+    ("sql", "message", "hint"),
+    [
+        (SQL.format(limit=1), "asks nothing", "EXPLAIN"),
+        ("DESCRIBE telemetri", "no pipeline has a stream 'telemetri'", "telemetry"),
+        ("EXPLAIN PIPELINE nothing", "nothing", ""),
+        ("EXPLAIN PLAN PIPELINE drones", "plan is not shown yet", "EXPLAIN"),
+        ("EXPLAIN CHANGE PIPELINE drones", "does not run", "what runs"),
+        ("ROLLBACK PIPELINE drones", "no version before 1", ""),
+        ("DEPLOY PIPELINE drones VERSION 9", "9", ""),
+        ("PAUSE PIPELINE drones", "not supported yet", "STOP PIPELINE drones"),
+        ("START PIPELINE drones", "Spark is still starting", ""),
+        (";".join(["SHOW TABLES"] * 21), "at most 20", ""),
+        ("SHOW TABLE", "SHOW does not know", "TABLES"),
+    ],
+)
+def test_what_cannot_be_answered_is_told(service: Service, sql: str, message: str, hint: str) -> None:
+    saved(service)
+    with pytest.raises(HeadraceError) as caught:
+        Statements(service).run(sql)
+    assert message in caught.value.message
+    assert hint in str(caught.value.hint)
