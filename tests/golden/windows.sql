@@ -65,3 +65,43 @@ CREATE STREAM usual AS SELECT drone, battery, avg(battery) AS usual FROM telemet
 -- | d1    | 40      | 50    |
 -- | d2    | 30      | 40    |
 -- | d1    | 20      | 30    |
+
+-- @case sliding windows
+CREATE STREAM moving AS
+SELECT drone, count(*) AS n, _window_start AS since
+FROM telemetry WHERE drone = 'd2' GROUP BY drone WINDOW SLIDING(ts, 1 MINUTE, 30 SECONDS);
+-- @expect moving
+-- | drone | n | since               |
+-- | d2    | 1 | 2025-12-31 23:59:30 |
+-- | d2    | 2 | 00:00:00            |
+-- | d2    | 1 | 00:00:30            |
+
+-- @case windows that grow
+CREATE STREAM growing AS
+SELECT count(*) AS n, _window_end AS until
+FROM CUMULATE(TABLE telemetry, DESCRIPTOR(ts), INTERVAL '1' MINUTE, INTERVAL '3' MINUTE);
+-- @expect growing
+-- | n | until    |
+-- | 4 | 00:01:00 |
+-- | 5 | 00:02:00 |
+-- | 6 | 00:03:00 |
+
+-- @case sessions of each key
+CREATE STREAM trips AS
+SELECT drone, count(*) AS n, min(battery) AS lowest, _window_end AS until
+FROM telemetry GROUP BY drone WINDOW SESSION(30s);
+-- @expect trips
+-- | drone | n | lowest | until    |
+-- | d1    | 1 | 80     | 00:00:31 |
+-- | d1    | 2 | 40     | 00:01:35 |
+-- | d1    | 1 | 20     | 00:03:00 |
+-- | d2    | 1 | 50     | 00:00:40 |
+-- | d2    | 1 | 30     | 00:01:28 |
+
+-- @case different values are counted
+CREATE STREAM kinds AS SELECT count(DISTINCT drone) AS drones, _window_start AS since FROM telemetry WINDOW TUMBLING(1m);
+-- @expect kinds
+-- | drones | since    |
+-- | 2      | 00:00:00 |
+-- | 1      | 00:01:00 |
+-- | 1      | 00:02:00 |

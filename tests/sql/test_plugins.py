@@ -125,5 +125,6 @@ def test_an_absent_plugin_is_named() -> None:
 def test_the_connectors_of_plugins_are_among_the_valid_ones() -> None:
     with pytest.raises(InvalidSyntax) as caught:
         parse("CREATE STREAM x WITH (connector = 'tickr')", catalogue=CATALOGUE)
-    assert caught.value.valid == ("topic", "file", "generator", "preview", "ticker", "to-nowhere")
+    assert caught.value.valid[:4] == ("topic", "file", "generator", "preview")
+    assert {"ticker", "to-nowhere"} < set(caught.value.valid)
     assert caught.value.hint == "did you mean ticker or topic?"

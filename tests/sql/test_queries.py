@@ -63,6 +63,32 @@ def test_current_events_are_what_comes_anyway(read: Read) -> None:
     ("select", "operator", "config"),
     [
         (
+            "SELECT count(*) AS n FROM t WINDOW SLIDING(10m, 2m)",
+            "sliding-window",
+            {"size": "10 minutes", "every": "2 minutes", "time": "ts", "aggregates": ["count(*) AS n"]},
+        ),
+        (
+            "SELECT count(*) AS n FROM HOP(TABLE t, DESCRIPTOR(ts), 2m, 10m)",
+            "sliding-window",
+            {
+                "size": "10 minutes",
+                "every": "2 minutes",
+                "time": "ts",
+                "aggregates": ["count(*) AS n"],
+                "emit": "changes",
+            },
+        ),
+        (
+            "SELECT count(*) AS n FROM CUMULATE(TABLE t, DESCRIPTOR(ts), 2m, 10m)",
+            "cumulate-window",
+            {"size": "10 minutes", "step": "2 minutes", "time": "ts", "aggregates": ["count(*) AS n"]},
+        ),
+        (
+            "SELECT drone, count(*) AS n FROM t GROUP BY drone WINDOW SESSION(30s) EMIT FINAL",
+            "gap-window",
+            {"gap": "30 seconds", "time": "ts", "keys": ["drone"], "aggregates": ["count(*) AS n"]},
+        ),
+        (
             "SELECT count(*) AS n FROM t WINDOW SESSION(30s)",
             "session-window",
             {"gap": "30 seconds", "time": "ts", "aggregates": ["count(*) AS n"]},
@@ -79,7 +105,7 @@ def test_current_events_are_what_comes_anyway(read: Read) -> None:
         ),
     ],
 )
-def test_windows_in_the_chain(read: Read, select: str, operator: str, config: dict[str, object]) -> None:
+def test_windows_and_their_operators(read: Read, select: str, operator: str, config: dict[str, object]) -> None:
     node = read(f"INSERT INTO o {select}").node("o_window")
     assert (node.operator, dict(node.config)) == (operator, config)
 
@@ -92,6 +118,9 @@ def test_windows_in_the_chain(read: Read, select: str, operator: str, config: di
         "INSERT INTO o SELECT drone, count(*) AS n FROM t WINDOW SESSION(30s, drone) EMIT CHANGES",
         "INSERT INTO o SELECT *, avg(alt) AS m FROM t GROUP BY drone WINDOW('length', 5)",
         "CREATE STREAM s AS SELECT drone PRIMARY KEY FROM t",
+        "INSERT INTO o SELECT drone, count(*) AS n FROM t GROUP BY drone WINDOW SLIDING(10m, 2m) HAVING count(*) > 3",
+        "INSERT INTO o SELECT drone, count(*) AS n FROM t GROUP BY drone WINDOW CUMULATE(10m, 2m) EMIT CHANGES",
+        "INSERT INTO o SELECT drone, count(DISTINCT alt) AS n FROM t GROUP BY drone WINDOW SESSION(30s)",
     ],
 )
 def test_printed_they_mean_the_same(read: Read, sql: str) -> None:

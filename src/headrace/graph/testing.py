@@ -111,7 +111,7 @@ def _topic(growing: _Growing) -> None:
     config: dict[str, Json] = {"topic": draw(_topics), "schema": str(schema)}
     event_time = _event_time(growing, schema.columns, config)
     if growing.chance():
-        config["format"] = draw(st.sampled_from(("csv", "arrow")))
+        config["format"] = draw(st.sampled_from(("csv", "arrow"))) if _is_flat(schema) else "arrow"
     if growing.chance():
         config["start"] = draw(st.sampled_from(("latest", "offset:17", "timestamp:2026-01-31T12:00:00+00:00")))
     if growing.chance():
@@ -119,6 +119,11 @@ def _topic(growing: _Growing) -> None:
     if growing.chance():
         config["max_rows_per_batch"] = draw(st.integers(1, 10**9).filter(lambda count: count != 1_000_000))
     growing.streams.append(_Stream(growing.add("topic", config), schema.columns, event_time))
+
+
+def _is_flat(schema: Schema) -> bool:
+    """Whether CSV can hold the columns."""
+    return not any(column.type.startswith(("ARRAY", "STRUCT")) for column in schema)
 
 
 def _generator(growing: _Growing) -> None:
@@ -209,7 +214,7 @@ def _to_topic(growing: _Growing, stream: _Stream) -> None:
         config["key"] = growing.draw(st.sampled_from(keys)).name
     if growing.chance():
         config["partitions"] = growing.draw(st.integers(1, 64))
-    if growing.chance():
+    if "key" not in config and growing.chance():
         config["format"] = "arrow"
     growing.add("to-topic", config, stream)
 
