@@ -11,7 +11,9 @@ pipeline["telemetry"].preview()
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cache
+from types import MappingProxyType
 
 from headrace.errors import HeadraceError, InvalidInput, did_you_mean
 from headrace.graph import Builder, Document, Stream, Validated, parse_text, print_text, to_python, validate
@@ -27,9 +29,20 @@ class Pipeline(Builder):
         self._catalogue = catalogue or _installed()
 
     @classmethod
-    def from_sql(cls, sql: str, name: str | None = None, *, catalogue: Catalogue | None = None) -> Pipeline:
-        """Raises InvalidSyntax with the place in the SQL. The name is the argument, else that of `-- @name …`."""
-        return cls.from_document(parse(sql, name, catalogue=catalogue or _installed()), catalogue=catalogue)
+    def from_sql(
+        cls,
+        sql: str,
+        name: str | None = None,
+        *,
+        catalogue: Catalogue | None = None,
+        variables: Mapping[str, str] = MappingProxyType({}),
+    ) -> Pipeline:
+        """Raises InvalidSyntax with the place in the SQL. The name is the argument, else that of `-- @name …`.
+
+        `variables` are the values of `${NAME}` in the SQL.
+        """
+        document = parse(sql, name, catalogue=catalogue or _installed(), variables=variables)
+        return cls.from_document(document, catalogue=catalogue)
 
     @classmethod
     def from_text(cls, text: str, name: str = "pipeline", *, catalogue: Catalogue | None = None) -> Pipeline:

@@ -90,6 +90,8 @@ FAULTS = [
     ("INSERT INTO o SELECT * FROM t WHERE drone = 'abc", "never closed", "'", ""),
     ("INSERT INTO o SELECT * FROM t /* alt", "never closed", "/", ""),
     ("INSERT INTO o SELECT * FROM t WHERE alt > :limit", "a parameter", "alt > :limit", ""),
+    ("INSERT INTO o SELECT HEADER('trace') AS x FROM t", "HEADER cannot run yet", "HEADER", ""),
+    ("INSERT INTO o SELECT ifThenElse(ok, 1, 2) AS x FROM t", "unknown function", "ifThenElse", "Spark calls it if"),
     ("INSERT INTO o SELECT abss(alt) AS x FROM t", "unknown function 'abss'", "abss", "did you mean abs"),
     ("INSERT INTO o SELECT " + "(" * 500 + "alt" + ")" * 500 + " AS x FROM t", "nested too deeply", "(", ""),
     # names

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, Literal, get_args
 
 from headrace.errors import InvalidInput
@@ -28,13 +29,16 @@ class Source:
     notation: str
     name: str | None = None
 
-    def pipeline(self) -> Pipeline:
-        """Checked as a whole. Raises InvalidSyntax with the place, InvalidGraph, InvalidInput."""
+    def pipeline(self, variables: Mapping[str, str] = MappingProxyType({})) -> Pipeline:
+        """Checked as a whole; `variables` are the values of `${NAME}` in SQL.
+
+        Raises InvalidSyntax with the place, InvalidGraph, InvalidInput.
+        """
         from headrace.graph import Document  # noqa: PLC0415
         from headrace.pipeline import Pipeline  # noqa: PLC0415
 
         if self.notation == "sql":
-            made = Pipeline.from_sql(self.content, self.name)
+            made = Pipeline.from_sql(self.content, self.name, variables=variables)
         elif self.notation == "text":
             made = Pipeline.from_text(self.content, self._required_name())
         else:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -25,6 +26,9 @@ def command(
     batch: Annotated[bool, typer.Option("--batch", help="Run it once over what is there.")] = False,
     name: Annotated[str | None, typer.Option("--name", help="The pipeline's name; default: that of -- @name.")] = None,
     reset: Annotated[bool, typer.Option("--reset", help="With --run: forget state and offsets first.")] = False,
+    values: Annotated[
+        list[str] | None, typer.Option("--set", help="NAME=VALUE for ${NAME} in the SQL; else from the environment.")
+    ] = None,
     data_dir: DataDir = DEFAULT_DATA_DIR,
     as_json: Json = False,
 ) -> None:
@@ -43,7 +47,7 @@ def command(
     if given.notation == "sql" and asks(given.content):
         ask_server(given.content, data_dir, as_json=as_json)
         return
-    pipeline = given.pipeline()
+    pipeline = given.pipeline(_variables(values or []))
     if run:
         start_on_server(pipeline, data_dir, reset=reset, as_json=as_json)
     elif batch:
@@ -52,6 +56,14 @@ def command(
         print_json({"pipeline": pipeline.name, "document": pipeline.document().to_dict(), to: show(pipeline, to)})
     else:
         print_text(show(pipeline, to))
+
+
+def _variables(values: list[str]) -> dict[str, str]:
+    """Those of the command line win over those of the environment."""
+    for value in values:
+        if "=" not in value:
+            raise InvalidInput(f"--set {value!r} has no =", hint="--set NAME=VALUE")
+    return {**os.environ, **dict(value.split("=", 1) for value in values)}
 
 
 def asks(sql: str) -> bool:

@@ -9,6 +9,9 @@ INSERT INTO t SELECT …          t_filter, t_window, t_having, t_select and the
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
+
 from headrace.errors import InvalidSyntax
 from headrace.graph.document import Document, Json
 from headrace.operators.catalogue import Catalogue
@@ -20,6 +23,7 @@ from headrace.sql.language.dialect import plain_name
 from headrace.sql.language.script import Script
 from headrace.sql.language.statement_tree import Create, CreateAs, CreateView, Insert, Statement
 from headrace.sql.language.tree import Name, Query
+from headrace.sql.language.variables import expand
 from headrace.sql.queries import Queries
 from headrace.sql.refusals import refuse_events, refuse_statement
 from headrace.sql.streams import Streams
@@ -27,17 +31,24 @@ from headrace.sql.streams import Streams
 DEFAULT_NAME = "pipeline"
 
 
-def parse(sql: str, name: str | None = None, *, catalogue: Catalogue | None = None) -> Document:
-    """The pipeline that a script means, checked as a whole.
+def parse(
+    sql: str,
+    name: str | None = None,
+    *,
+    catalogue: Catalogue | None = None,
+    variables: Mapping[str, str] = MappingProxyType({}),
+) -> Document:
+    """The pipeline that a script means, checked as a whole. `variables` are the values of `${NAME}` in it.
 
     The name is the argument, else that of a comment `-- @name …`, else "pipeline".
     Raises InvalidSyntax with the place, the cause and the valid words for the first fault.
     """
     known = catalogue or Catalogue()
     try:
-        script, statements = read_statements(sql)
+        expanded = expand(sql, variables)
+        script, statements = read_statements(expanded)
         analysis = Analysis(script, known)
-        document = _Translation(script, statements, known, analysis).document(name or _name(sql))
+        document = _Translation(script, statements, known, analysis).document(name or _name(expanded))
         analysis.check_whole(document)
     except RecursionError as error:
         raise InvalidSyntax("the SQL is nested too deeply") from error

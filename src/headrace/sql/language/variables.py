@@ -1,0 +1,37 @@
+"""`${NAME:default}` anywhere in a script, replaced before it is read; `$${` stands for `${` itself."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Final
+
+from headrace.errors import InvalidSyntax, did_you_mean
+from headrace.graph.places import place_at
+
+_VARIABLE: Final = re.compile(r"\$\$\{|\$\{(?P<name>[A-Za-z_]\w*)(?::(?P<default>[^}]*))?\}")
+
+
+def expand(sql: str, values: Mapping[str, str]) -> str:
+    """Raises InvalidSyntax, with the place, for a variable that has neither a value nor a default.
+
+    What is put in is not looked at again.
+    """
+    return _VARIABLE.sub(lambda match: _replacement(sql, match, values), sql)
+
+
+def escape(sql: str) -> str:
+    """A text that `expand` turns back into this one, whatever the values."""
+    return sql.replace("${", "$${")
+
+
+def _replacement(sql: str, match: re.Match[str], values: Mapping[str, str]) -> str:
+    name, default = match["name"], match["default"]
+    if name is None:
+        return "${"
+    value = values.get(name, default)
+    if value is None:
+        place = place_at(sql, match.start(), match.end() - match.start())
+        hint = did_you_mean(name, values) or f"give it a value, or a default: ${{{name}:…}}"
+        raise InvalidSyntax(f"the variable {name!r} has no value", place=place, hint=hint)
+    return value

@@ -1,0 +1,95 @@
+"""What a JOIN becomes: its condition by sides, its bound in time, and the names of columns behind it.
+
+Without an analysis, as here, columns are not known: the conditions say whose they are.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from headrace.errors import InvalidSyntax
+from headrace.graph.document import Edge
+from headrace.operators.catalogue import Catalogue
+from headrace.sql.to_graph import translate
+
+MINUTE = "INTERVAL '1' MINUTE"
+
+
+def join(clause: str, select: str = "SELECT a.k") -> dict[str, object]:
+    document = translate(f"CREATE VIEW v AS {select} FROM {clause}", Catalogue())
+    return dict(document.node("v_join").config)
+
+
+@pytest.mark.parametrize(
+    ("clause", "config"),
+    [
+        ("a JOIN b ON a.k = b.k WITHIN 5 MINUTES", {"before": "5 minutes", "after": "5 minutes"}),
+        ("a JOIN b WITHIN (1m, 2m) ON a.k = b.k", {"before": "1 minute", "after": "2 minutes"}),
+        ("a JOIN b ON a.k = b.k RETENTION 7 DAYS", {"before": "7 days", "after": "7 days"}),
+        ("a WINDOW TUMBLING(1m) JOIN b WINDOW TUMBLING(1m) ON a.k = b.k", {"window": "1 minute"}),
+        (
+            f"a JOIN b ON a.k = b.k AND b.ts BETWEEN a.ts AND a.ts + {MINUTE}",
+            {"before": "0 seconds", "after": "1 minute"},
+        ),
+        (
+            f"a JOIN b ON b.ts >= a.ts - {MINUTE} AND a.k = b.k AND b.ts <= a.ts + {MINUTE}",
+            {"before": "1 minute", "after": "1 minute"},
+        ),
+        (
+            f"a JOIN b ON a.k = b.k AND a.ts BETWEEN b.ts - {MINUTE} AND b.ts",
+            {"before": "0 seconds", "after": "1 minute"},
+        ),
+    ],
+)
+def test_bounds_in_time(clause: str, config: dict[str, object]) -> None:
+    assert join(clause) == {"on": "left.k = right.k", **config}
+
+
+def test_a_strict_bound_is_checked_as_well() -> None:
+    found = join(f"a JOIN b ON a.k = b.k AND b.ts > a.ts AND b.ts <= a.ts + {MINUTE}")
+    assert found == {"on": "left.k = right.k AND right.ts > left.ts", "before": "0 seconds", "after": "1 minute"}
+
+
+def test_a_bound_on_the_other_side_is_checked_as_well() -> None:
+    found = join(f"a JOIN b ON a.k = b.k AND b.ts >= a.ts + {MINUTE} AND b.ts <= a.ts + INTERVAL '1' HOUR")
+    assert found["on"] == f"left.k = right.k AND right.ts >= left.ts + {MINUTE}"
+    assert (found["before"], found["after"]) == ("0 seconds", "1 hour")
+
+
+@pytest.mark.parametrize("kind", ["left", "right", "full"])
+def test_kinds(kind: str) -> None:
+    assert join(f"a {kind.upper()} OUTER JOIN b USING (k) WITHIN 1m")["kind"] == kind
+
+
+def test_conditions_are_kept_as_written() -> None:
+    found = join(
+        "a AS x JOIN b AS y ON x.k = y.k AND (x.v > y.v OR y.w IS NULL) AND y.s.t = 'AND' WITHIN 1m", "SELECT *"
+    )
+    assert found["on"] == "left.k = right.k AND (left.v > right.v OR right.w IS NULL) AND right.s.t = 'AND'"
+
+
+def test_a_condition_with_an_or_is_one() -> None:
+    assert join("a JOIN b ON a.k = b.k OR a.k = b.j WITHIN 1m")["on"] == "left.k = right.k OR left.k = right.j"
+
+
+def test_joins_of_joins() -> None:
+    document = translate(
+        "CREATE VIEW v AS SELECT c.z FROM a JOIN b ON a.k = b.k WITHIN 1m JOIN c ON b.k = c.k WITHIN 2m", Catalogue()
+    )
+    assert Edge("v_left_join", "v_join", "out", "left") in document.edges
+    assert Edge("c", "v_join", "out", "right") in document.edges
+
+
+@pytest.mark.parametrize(
+    "clause",
+    [
+        "a JOIN b ON a.k = b.k",
+        f"a JOIN b ON a.k = b.k AND b.ts <= a.ts + {MINUTE}",
+        "a CROSS JOIN b",
+        "a JOIN b ON a.k = b.k AND a.v > 5",
+    ],
+)
+def test_state_without_an_end_is_refused(clause: str) -> None:
+    with pytest.raises(InvalidSyntax) as caught:
+        join(clause)
+    assert "WITHIN" in str(caught.value.hint)
