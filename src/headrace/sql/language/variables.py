@@ -26,9 +26,10 @@ def escape(sql: str) -> str:
 
 
 def _replacement(sql: str, match: re.Match[str], values: Mapping[str, str]) -> str:
-    name, default = match["name"], match["default"]
-    if name is None:
+    if match.group() == "$${":
         return "${"
+    name: str = match["name"]
+    default: str | None = match["default"]
     value = values.get(name, default)
     if value is None:
         place = place_at(sql, match.start(), match.end() - match.start())
