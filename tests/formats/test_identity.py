@@ -17,6 +17,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from headrace.formats import FormatName, ValueFormat, decoder, encoder, with_schema
+from headrace.formats.avro_format import AvroDecoder
+from headrace.formats.avro_schema import parse_avro
 from headrace.formats.proto_schema import message_of
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -138,3 +140,31 @@ def test_garbage_is_bad_or_a_row_and_good_records_beside_it_stay(
     assert not bad & set(range(len(garbage), len(garbage) + len(good)))
     assert decoded.rows.num_rows == len(values) - len(bad)
     assert decoded.rows.slice(decoded.rows.num_rows - len(good)).equals(rows)
+
+
+FLAT = {name: PLAIN[name] for name in PLAIN if name != "price"} | {"data": NESTED["data"]}
+flat_cells = {**FLAT, "real": (pa.float64(), st.floats())}
+
+
+@settings(deadline=None, max_examples=80)
+@given(rows_of(flat_cells), st.lists(st.binary(max_size=12), max_size=6), st.data())
+def test_flat_records_are_read_as_one_after_the_other(
+    rows: pa.RecordBatch, garbage: list[bytes], data: st.DataObject
+) -> None:
+    described = with_schema(ValueFormat("avro"), rows.schema)
+    good = cast("list[bytes]", encoder(described, rows.schema)(rows).to_pylist())
+    cut = [value[: data.draw(st.integers(0, len(value)))] for value in good]
+    values = pa.array(data.draw(st.permutations([*good, *garbage, *cut])), pa.binary())
+    wanted = data.draw(
+        st.sampled_from([rows.schema, pa.schema([rows.schema.field(n) for n in ("day", "text", "flag")])])
+    )
+    schema = parse_avro(described.schema or "")
+    slow = AvroDecoder(wanted, schema)
+    slow._flat = None
+    fast = AvroDecoder(wanted, schema)
+    assert fast._flat is not None
+    expected, found = slow(values), fast(values)
+    assert str(found.rows.to_pylist()) == str(expected.rows.to_pylist())
+    assert found.bad == expected.bad
+    if found.bad:
+        assert found.indices == expected.indices

@@ -6,15 +6,17 @@ from collections.abc import Sequence
 from io import BytesIO
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from fastavro import schemaless_reader, schemaless_writer
 from fastavro.schema import UnknownType, parse_schema
 
 from headrace.errors import InvalidInput
+from headrace.formats.avro_columns import flat_fields, read_columns
 from headrace.formats.avro_schema import AvroSchema, arrow_fields, parse_avro, plain, refuse_nothing
-from headrace.formats.decoding import RecordDecoder
-from headrace.formats.fitting import fit, reading_type
+from headrace.formats.decoding import Decoded, RecordDecoder, at_places, in_order
+from headrace.formats.fitting import fit, fit_column, reading_type
 from headrace.formats.times import without_times
 
 
@@ -53,10 +55,36 @@ class AvroDecoder(RecordDecoder):
         refuse_nothing(writer)
         self._writer: AvroSchema = parse_schema(plain(writer), named_schemas={})  # type: ignore[assignment]
         self._reader = self._projected(fields)
+        self._flat = flat_fields(self._writer)
+
+    def __call__(self, values: pa.BinaryArray) -> Decoded:
+        """Flat records all at once; one after the other those that do not come out even."""
+        if self._flat is None or values.null_count or not len(values):
+            return super().__call__(values)
+        try:
+            columns, is_even = read_columns(values, self._flat, self._read_as)
+            if is_even.all():
+                return Decoded(self._fitted(columns, len(values)), None)
+            kept = {name: column.filter(pa.array(is_even)) for name, column in columns.items()}
+            good = Decoded(self._fitted(kept, int(is_even.sum())), pa.array(np.flatnonzero(is_even)))
+        except pa.ArrowException:
+            return super().__call__(values)
+        rest = super().__call__(values.filter(pa.array(~is_even)))
+        return in_order([good, at_places(rest, np.flatnonzero(~is_even).tolist())], self.schema)
+
+    def _fitted(self, columns: dict[str, pa.Array[Any]], count: int) -> pa.RecordBatch:
+        made = [
+            fit_column(columns[field.name], field.type) if field.name in columns else pa.nulls(count, field.type)
+            for field in self.schema
+        ]
+        return pa.record_batch(made, schema=self.schema)
 
     def read(self, value: bytes) -> dict[str, Any]:
         stream = BytesIO(value)
-        row: dict[str, Any] = schemaless_reader(stream, self._writer, self._reader)  # type: ignore[assignment]
+        try:
+            row: dict[str, Any] = schemaless_reader(stream, self._writer, self._reader)  # type: ignore[assignment]
+        except EOFError:
+            raise ValueError("the value ends before the record does") from None
         if stream.tell() != len(value):
             raise ValueError(f"{len(value) - stream.tell()} bytes follow the record")
         return row

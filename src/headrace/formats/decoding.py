@@ -8,9 +8,10 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, Protocol, TypeVar
+from typing import Any, Final, Protocol, TypeVar, cast
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 # A reason is for people; a parser's message may quote the whole record.
 REASON_CHARACTERS_MAX = 300
@@ -117,6 +118,26 @@ def decoded(rows: pa.RecordBatch, count: int, bad: Sequence[Bad]) -> Decoded:
     lost = {record.index for record in bad}
     kept = pa.array([index for index in range(count) if index not in lost], pa.int64())
     return Decoded(rows, kept, tuple(bad))
+
+
+def in_order(parts: Sequence[Decoded], schema: pa.Schema) -> Decoded:
+    """Parts of one block, each with the indices of its rows and its bad records in the whole block, as one."""
+    rows = combine([part.rows for part in parts], schema)
+    found = [part.indices for part in parts if part.indices is not None]
+    indices = pa.concat_arrays(found) if found else pa.array([], pa.int64())
+    if len(parts) > 1:
+        order = pc.sort_indices(indices)
+        rows, indices = rows.take(order), indices.take(order)
+    bad = sorted((one for part in parts for one in part.bad), key=lambda record: record.index)
+    return Decoded(rows, indices, tuple(bad))
+
+
+def at_places(decoded_: Decoded, places: Sequence[int]) -> Decoded:
+    """What was decoded of some values of a block, with the places that these have in it."""
+    kept = None if decoded_.indices is None else cast("list[int]", decoded_.indices.to_pylist())
+    indices = places if kept is None else [places[index] for index in kept]
+    bad = tuple(Bad(places[record.index], record.reason) for record in decoded_.bad)
+    return Decoded(decoded_.rows, pa.array(indices, pa.int64()), bad)
 
 
 def reason(error: BaseException) -> str:

@@ -34,10 +34,14 @@ def reading_type(found: pa.DataType | None, wanted: pa.DataType, place: str) -> 
 
 def fit(values: list[Any], read_as: pa.DataType, wanted: pa.DataType) -> pa.Array[Any]:
     """The column. Raises ArrowException where a value does not fit."""
-    column = pa.array(values, read_as)
+    return fit_column(pa.array(values, read_as), wanted)
+
+
+def fit_column(column: pa.Array[Any], wanted: pa.DataType) -> pa.Array[Any]:
+    """The column as it is wanted. Raises ArrowException where a value does not fit."""
     if column.type == wanted:
         return column
-    if wanted == TIMESTAMP and (pa.types.is_string(read_as) or read_as == pa.int64()):
+    if wanted == TIMESTAMP and (pa.types.is_string(column.type) or column.type == pa.int64()):
         return as_time(pa.chunked_array([column])).combine_chunks()
     return column.cast(wanted)
 

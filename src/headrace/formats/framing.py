@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from headrace.errors import InvalidInput, NotFound
-from headrace.formats.decoding import NO_VALUE, UNREADABLE, Bad, Decoded, Decoder, combine, reason
+from headrace.formats.decoding import NO_VALUE, UNREADABLE, Bad, Decoded, Decoder, at_places, combine, in_order, reason
 
 HEAD_BYTES: Final = 5
 INDEXES_MAX: Final = 32
@@ -79,17 +79,15 @@ class FramedDecoder:
             indices, payloads = groups.setdefault(key, ([], []))
             indices.append(index)
             payloads.append(rest)
-        return self._joined([self._group(key, *group) for key, group in groups.items()], bad)
+        unframed = Decoded(combine([], self.schema), pa.array([], pa.int64()), tuple(bad))
+        parts = [self._group(key, *group) for key, group in groups.items()]
+        return in_order([*parts, unframed] if bad or not parts else parts, self.schema)
 
     def _group(self, key: SchemaKey, indices: list[int], payloads: list[bytes]) -> Decoded:
         decoder = self._decoder(key)
         if isinstance(decoder, str):
             return Decoded(combine([], self.schema), pa.array([], pa.int64()), tuple(Bad(i, decoder) for i in indices))
-        decoded = decoder(pa.array(payloads, pa.binary()))
-        places = None if decoded.indices is None else cast("list[int]", decoded.indices.to_pylist())
-        bad = tuple(Bad(indices[record.index], record.reason) for record in decoded.bad)
-        kept = indices if places is None else [indices[place] for place in places]
-        return Decoded(decoded.rows, pa.array(kept, pa.int64()), bad)
+        return at_places(decoder(pa.array(payloads, pa.binary())), indices)
 
     def _decoder(self, key: SchemaKey) -> Decoder | str:
         """The decoder for a schema, or why there is none."""
@@ -99,16 +97,6 @@ class FramedDecoder:
             except (NotFound, InvalidInput) as error:
                 self._decoders[key] = f"schema {key[0]}: {error.message}"
         return self._decoders[key]
-
-    def _joined(self, groups: Sequence[Decoded], bad: list[Bad]) -> Decoded:
-        rows = combine([group.rows for group in groups], self.schema)
-        found = [group.indices for group in groups if group.indices is not None]
-        indices = pa.concat_arrays(found) if found else pa.array([], pa.int64())
-        if len(groups) > 1:
-            order = pc.sort_indices(indices)
-            rows, indices = rows.take(order), indices.take(order)
-        all_bad = sorted([*bad, *(one for group in groups for one in group.bad)], key=lambda record: record.index)
-        return Decoded(rows, indices, tuple(all_bad))
 
 
 def _varint(number: int) -> bytes:
