@@ -13,7 +13,7 @@ import pytest
 SQL = """CREATE STREAM telemetry (drone STRING, battery DOUBLE) WITH (topic = 'telemetry', format = 'json');
 CREATE STREAM low WITH (topic = 'low', format = 'json') AS SELECT drone, battery FROM telemetry WHERE battery < 20;
 """
-COMMANDS = ["up", "demo", "sql", "topic", "produce", "consume", "pipeline", "operators", "doctor"]
+COMMANDS = ["up", "demo", "sql", "topic", "produce", "consume", "pipeline", "operators", "doctor", "test"]
 GROUPS = {
     "topic": ["list", "create", "delete", "describe"],
     "pipeline": ["save", "list", "show", "versions", "diff", "start", "stop", "status", "events", "delete", "validate"],
@@ -191,3 +191,14 @@ def test_completion_is_offered(headrace: Any) -> None:
     # Which shell this runs under is none of the test's business.
     named = replace(headrace, environment={"_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION": "1"})
     assert "headrace" in named("--show-completion", "bash").out
+
+
+def test_test_files_that_cannot_run_are_told(headrace: Any, tmp_path: Path) -> None:
+    missing = headrace("test", str(tmp_path / "nothing.sql"))
+    assert (missing.code, "there is no file" in missing.err) == (2, True)
+    path = tmp_path / "case.sql"
+    path.write_text("-- @expect s\n-- | a | b |\n-- | 1 |\n")
+    broken = headrace("test", str(path))
+    assert (broken.code, "1 cells below 2 columns (line 3" in broken.err) == (2, True)
+    wrong = headrace("test", str(path), "--mode", "slow")
+    assert (wrong.code, "there is no mode 'slow'" in wrong.err) == (2, True)

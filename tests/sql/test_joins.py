@@ -8,8 +8,9 @@ from __future__ import annotations
 import pytest
 
 from headrace.errors import InvalidSyntax
-from headrace.graph.document import Edge
+from headrace.graph.document import Document, Edge, Json, Node
 from headrace.operators.catalogue import Catalogue
+from headrace.sql import print_sql
 from headrace.sql.to_graph import translate
 
 MINUTE = "INTERVAL '1' MINUTE"
@@ -17,7 +18,8 @@ MINUTE = "INTERVAL '1' MINUTE"
 
 def join(clause: str, select: str = "SELECT a.k") -> dict[str, object]:
     document = translate(f"CREATE VIEW v AS {select} FROM {clause}", Catalogue())
-    return dict(document.node("v_join").config)
+    (node,) = (node for node in document.nodes if node.operator == "join")
+    return dict(node.config)
 
 
 @pytest.mark.parametrize(
@@ -93,3 +95,44 @@ def test_state_without_an_end_is_refused(clause: str) -> None:
     with pytest.raises(InvalidSyntax) as caught:
         join(clause)
     assert "WITHIN" in str(caught.value.hint)
+
+
+@pytest.mark.parametrize(
+    ("config", "written"),
+    [
+        ({"on": "left.k = right.k", "before": "1 minute", "after": "1 minute"}, "JOIN b ON a.k = b.k WITHIN 1 MINUTE;"),
+        (
+            {"on": "left.k = right.j AND left.v > 1", "before": "0 seconds", "after": "1 hour", "kind": "left"},
+            "LEFT JOIN b ON a.k = b.j AND a.v > 1 WITHIN (0 SECONDS, 1 HOUR);",
+        ),
+        (
+            {"on": "left.k = right.k", "before": "1 hour", "after": "1 hour", "kind": "full"},
+            "FULL JOIN b USING (k) WITHIN 1 HOUR;",
+        ),
+        ({"on": "left.k = right.k", "window": "1 hour"}, "JOIN b WINDOW TUMBLING(1 HOUR) ON a.k = b.k;"),
+        ({"on": "left.k = right.k AND left.v > 1", "window": "1 hour", "kind": "left"}, "on => "),
+        ({"on": "left.k = right.k"}, "on => "),
+    ],
+)
+def test_a_join_is_printed_as_a_query_that_means_the_same(config: dict[str, Json], written: str) -> None:
+    nodes = (Node("a", "python-thing"), Node("b", "python-thing"), Node("v", "join", config))
+    document = Document("d", nodes, (Edge("a", "v", "out", "left"), Edge("b", "v", "out", "right")))
+    printed = print_sql(document)
+    assert written in printed
+    assert translate(printed, Catalogue()).node("v") == nodes[2]
+
+
+def test_a_self_join_and_a_union_are_printed_as_queries() -> None:
+    bound: dict[str, Json] = {"on": "left.k = right.j", "before": "1 minute", "after": "1 minute"}
+    nodes = (Node("t", "python-thing"), Node("v", "join", bound), Node("u", "union"))
+    edges = (
+        Edge("t", "v", "out", "left"),
+        Edge("t", "v", "out", "right"),
+        Edge("v", "u"),
+        Edge("t", "u", "out", "in_2"),
+    )
+    document = Document("d", nodes, edges)
+    printed = print_sql(document)
+    assert "FROM t AS a\nJOIN t AS b ON a.k = b.j WITHIN 1 MINUTE;" in printed
+    assert "SELECT *\nFROM v\nUNION ALL\nSELECT *\nFROM t;" in printed
+    assert translate(printed, Catalogue()).edges == document.edges

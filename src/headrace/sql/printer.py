@@ -17,6 +17,7 @@ from headrace.operators.catalogue import Catalogue
 from headrace.sql.fold import chains_into_sink, chains_of_view, reference, select_lines
 from headrace.sql.language.layout import bracketed, called
 from headrace.sql.language.values import print_label, print_name, print_value
+from headrace.sql.printed_relations import join_lines, union_lines
 from headrace.sql.printed_streams import option_items, sink_lines, source_lines
 from headrace.sql.reading_order import Printed
 from headrace.sql.to_graph import translate
@@ -118,6 +119,9 @@ class Printer:
         """Forms of the SELECT that ends in a node, with the ids that each takes in."""
         for chain in chains_of_view(self._document, last):
             yield select_lines(chain), chain.ids
+        for lines in (union_lines(self._document, last), join_lines(self._document, last)):
+            if lines is not None:
+                yield lines, {last.id}
         yield self._call_lines(last), {last.id}
 
     def _shared_target(self, sink: Node) -> _Target | None:

@@ -2,7 +2,7 @@
 
 WITH x AS (…)          the view base_x
 FROM (…) AS x          the view base_x, or base_from without a name
-FROM a JOIN b ON …     base_join, and before it base_right where columns of b need other names
+FROM a JOIN b ON …     base_join (in a view of all columns base itself), and base_right where columns of b are renamed
 … UNION ALL …          base_1_…, base_2_… for the parts, and base_union
 """
 
@@ -85,6 +85,8 @@ class Queries:
         refuse_select(self._script, select)
         if isinstance(select.source, OperatorCall):
             return self._call(select, select.source, place, is_view=is_view)
+        if is_view and isinstance(select.source, Join) and _is_everything(select):
+            return self._join(select.source, place, place.base).output
         rows = self._rows(select.source, place)
         steps = self._steps(select, rows)
         if is_view and not steps:
@@ -104,23 +106,25 @@ class Queries:
                 inner = place.inside("from" if alias is None else alias.text)
                 return _Rows(self._query(source.query, inner, is_view=True), Names.of(alias))
             case Join():
-                return self._join(source, place)
+                return self._join(source, place, f"{place.base}_join")
             case _:
                 raise refuse_source(self._script, source)
 
-    def _join(self, join: Join, place: _Place) -> _Rows:
+    def _join(self, join: Join, place: _Place, node_id: str) -> _Rows:
         left = self._rows(_without_window(join.left), place.inside("left"))
         right = self._rows(_without_window(join.right), place.inside("right"))
         step = JoinStep(self._script, join, self._side(left), self._side(right))
         output = right.output
         if step.right_columns is not None:
             columns: list[Json] = [*step.right_columns]
-            node_id = f"{place.base}_right"
-            output = self._assembly.add(node_id, "select", {"columns": columns}, [("in", output)], Origin(join.span))
-        config, inputs = step.config(), [("left", left.output), ("right", output)]
+            inputs = [("in", output)]
+            output = self._assembly.add(
+                f"{place.base}_right", "select", {"columns": columns}, inputs, Origin(join.span)
+            )
+        config, sides = step.config(), [("left", left.output), ("right", output)]
         self._require("join", "a JOIN", join.span)
         origin = Origin(join.span, step.pieces)
-        return _Rows(self._assembly.add(f"{place.base}_join", "join", config, inputs, origin), step.names)
+        return _Rows(self._assembly.add(node_id, "join", config, sides, origin), step.names)
 
     def _side(self, rows: _Rows) -> JoinSide:
         return JoinSide(rows.names, self._analysis.schema(rows.output.node) if self._analysis else None)
@@ -161,6 +165,12 @@ class Queries:
         if table is not None:
             return Output(table.node, reference.port)
         return self._streams.output(reference, is_checked=self._analysis is not None)
+
+
+def _is_everything(select: Select) -> bool:
+    """Whether the rows come out of FROM as they are."""
+    clauses = (select.condition, select.window, select.having, *select.keys)
+    return [item.text for item in select.items] == ["*"] and all(clause is None for clause in clauses)
 
 
 def _without_window(side: Relation) -> Relation:
