@@ -70,13 +70,7 @@ def test_current_events_are_what_comes_anyway(read: Read) -> None:
         (
             "SELECT count(*) AS n FROM HOP(TABLE t, DESCRIPTOR(ts), 2m, 10m)",
             "sliding-window",
-            {
-                "size": "10 minutes",
-                "every": "2 minutes",
-                "time": "ts",
-                "aggregates": ["count(*) AS n"],
-                "emit": "changes",
-            },
+            {"size": "10 minutes", "every": "2 minutes", "time": "ts", "aggregates": ["count(*) AS n"]},
         ),
         (
             "SELECT count(*) AS n FROM CUMULATE(TABLE t, DESCRIPTOR(ts), 2m, 10m)",
