@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import json
+import socket
 import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import httpx
 import pytest
+from confluent_kafka import KafkaException
+from confluent_kafka.admin import AdminClient
 
 from headrace.server import BackgroundStack, StackSettings
+from headrace.wire.users import set_password
 
 START_TIMEOUT_S = 150
 DEADLINE_S = 90
+PASSWORD = "correct horse"
 
 PIPELINE = (
     'generator 200 columns=["value AS n", "value % 3 AS kind"] as made'
@@ -22,15 +27,39 @@ PIPELINE = (
 
 
 @pytest.fixture(scope="module")
-def editor(tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx.Client]:
-    """A browser: logged in by the URL that `headrace up` prints, and telling its origin."""
-    stack = BackgroundStack(StackSettings(tmp_path_factory.mktemp("data"), broker_port=0, http_port=0))
+def broker_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+@pytest.fixture(scope="module")
+def editor(tmp_path_factory: pytest.TempPathFactory, broker_port: int) -> Iterator[httpx.Client]:
+    """A browser: logged in by the URL that `headrace up` prints, and telling its origin.
+
+    The broker lets nobody in without a password, as with `headrace up --broker-config`.
+    """
+    data, config = tmp_path_factory.mktemp("data"), tmp_path_factory.mktemp("config") / "broker.toml"
+    config.write_text('sasl_mechanisms = ["SCRAM-SHA-256"]\nsuper_users = ["admin"]\n')
+    set_password(data / "log", "admin", PASSWORD)
+    stack = BackgroundStack(StackSettings(data, broker_port=broker_port, http_port=0, broker_config=config))
     info = stack.start(START_TIMEOUT_S)
     own = {"Origin": info.url, "Sec-Fetch-Site": "same-origin"}
     with httpx.Client(base_url=info.url, headers=own, timeout=60, trust_env=False) as client:
         assert client.get(info.url_with_token).status_code == 303
         yield client
     stack.stop()
+
+
+def test_the_brokers_settings_hold_for_strangers(editor: httpx.Client, broker_port: int) -> None:
+    """The processes of the stack reach the broker all the same: by a port of their own."""
+    assert editor.post("/api/topics", json={"name": "guarded", "partitions": 1}).status_code in (200, 201)
+    address = {"bootstrap.servers": f"127.0.0.1:{broker_port}", "log_level": 0}
+    known = {"security.protocol": "SASL_PLAINTEXT", "sasl.mechanism": "SCRAM-SHA-256"}
+    known |= {"sasl.username": "admin", "sasl.password": PASSWORD}
+    assert "guarded" in AdminClient({**address, **known}).list_topics(timeout=DEADLINE_S).topics
+    with pytest.raises(KafkaException):
+        AdminClient(address).list_topics(timeout=3)
 
 
 def until(found: Callable[[], Any], what: str) -> Any:

@@ -8,7 +8,7 @@ from typing import Any
 
 import httpx
 import pytest
-from confluent_kafka import Consumer
+from confluent_kafka import Consumer, TopicPartition
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -16,6 +16,7 @@ from headrace.log import encode_batches
 from headrace.server.browsing import BUDGET_S, Browser, Question
 from headrace.server.positions import parse_position
 from headrace.wire.client import Client
+from headrace.wire.client.errors import KafkaError
 from headrace.wire.testing import BrokerProcess
 
 COUNT = 20_000
@@ -211,3 +212,21 @@ def test_groups_show_lag_and_can_be_moved_once_they_are_empty(
     moved = client.get("/api/groups/readers").json()["offsets"]
     assert [offset["committed"] for offset in moved] == [50, 50, 50]
     assert client.get("/api/groups/nobody").status_code == 404
+
+
+def test_what_a_topics_limit_did_is_in_the_metrics(client: httpx.Client, bootstrap: str) -> None:
+    limits = {"headrace.backlog.policy": "drop_newest", "headrace.backlog.records": "3"}
+    batch = next(encode_batches(None, [b"x"], [FIRST_MS]))
+    with Client(bootstrap) as sender:
+        sender.create_topics({"limited": 2}, limits)
+        reader = Consumer({"bootstrap.servers": bootstrap, "group.id": "slow", "enable.auto.commit": False})
+        reader.commit(offsets=[TopicPartition("limited", 0, 0)], asynchronous=False)
+        reader.close()
+        for _ in range(3):
+            sender.produce({"limited": {0: batch}})
+        with pytest.raises(KafkaError, match="POLICY_VIOLATION"):
+            sender.produce({"limited": {0: batch}})
+    metrics = client.get("/metrics").text
+    assert 'headrace_topic_backlog_records{topic="limited"} 3.0' in metrics
+    assert 'headrace_topic_refused_requests_total{topic="limited"} 1.0' in metrics
+    assert 'headrace_topic_throttled_requests_total{topic="limited"} 0.0' in metrics

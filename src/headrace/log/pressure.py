@@ -27,6 +27,8 @@ class PressureCounts:
 
     blocked_requests: int = 0
     dropped_requests: int = 0
+    timed_out_requests: int = 0
+    """Of the blocked ones: the backlog stayed full for as long as they could wait."""
 
 
 def _no_readers(topic: str, index: int) -> Iterable[int]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from typing import Final, get_args
 
 from prometheus_client import CollectorRegistry, generate_latest
@@ -14,6 +15,7 @@ from headrace.errors import HeadraceError
 from headrace.server.models.jobs import JobFigures, JobState
 from headrace.server.models.topics import PartitionView
 from headrace.server.service import Service
+from headrace.server.topics import BACKLOG, BLOCKED, DROPPED, TIMED_OUT
 
 # A scrape waits only so long for a broker that may be away.
 BROKER_WAIT_S: Final = 2.0
@@ -21,6 +23,7 @@ _JOB: Final = ("pipeline",)
 _NODE: Final = ("pipeline", "node")
 _EDGE: Final = ("pipeline", "source", "source_port", "target", "target_port")
 _PARTITION: Final = ("topic", "partition")
+_TOPIC: Final = ("topic",)
 
 
 class PrometheusText:
@@ -57,6 +60,8 @@ class _Collector(Collector):
             return
         yield _gauge("headrace_broker_up", "Whether the broker answered this scrape.", 1)
         yield from _partition_metrics(topics)
+        with suppress(HeadraceError):
+            yield from _pressure_metrics(self._service.topics.pressure(topics, BROKER_WAIT_S))
 
 
 def _gauge(name: str, help_text: str, value: float) -> GaugeMetricFamily:
@@ -103,6 +108,22 @@ def _edge_metrics(figures: dict[str, JobFigures]) -> Iterator[Metric]:
             if edge.lag is not None:
                 lag.add_metric(labels, edge.lag)
     yield from (rows, lag)
+
+
+def _pressure_metrics(topics: dict[str, dict[str, int]]) -> Iterator[Metric]:
+    """Of topics with a limited backlog."""
+    backlog = GaugeMetricFamily(
+        "headrace_topic_backlog_records", "Records that the slowest reader has not read.", labels=_TOPIC
+    )
+    throttled = CounterMetricFamily("headrace_topic_throttled_requests", "Writes that had to wait.", labels=_TOPIC)
+    refused = CounterMetricFamily(
+        "headrace_topic_refused_requests", "Writes refused before they were acknowledged.", labels=_TOPIC
+    )
+    for topic, figures in topics.items():
+        backlog.add_metric([topic], figures[BACKLOG])
+        throttled.add_metric([topic], figures[BLOCKED])
+        refused.add_metric([topic], figures[DROPPED] + figures[TIMED_OUT])
+    yield from (backlog, throttled, refused)
 
 
 def _partition_metrics(topics: dict[str, list[PartitionView]]) -> Iterator[Metric]:

@@ -21,10 +21,17 @@ from confluent_kafka.admin import (  # type: ignore[attr-defined]
 
 from headrace.errors import Conflict, ExternalFailure, HeadraceError, InvalidInput, NotFound, did_you_mean
 from headrace.server.models.topics import PartitionView, TopicEntry, TopicList, TopicSetting, TopicView
+from headrace.wire.client import Client
 
 REQUEST_TIMEOUT_S: Final = 10.0
 INTERNAL_PREFIX: Final = "__"
 _SEGMENT: Final = ".log"
+# Figures that our broker shows beside a topic's settings.
+BACKLOG: Final = "headrace.backlog.now.records"
+BLOCKED: Final = "headrace.backlog.blocked.requests"
+DROPPED: Final = "headrace.backlog.dropped.requests"
+TIMED_OUT: Final = "headrace.backlog.timed.out.requests"
+PRESSURE_FIGURES: Final = (BACKLOG, BLOCKED, DROPPED, TIMED_OUT)
 EARLIEST: Final[OffsetSpec] = OffsetSpec.earliest()  # type: ignore[no-untyped-call]
 LATEST: Final[OffsetSpec] = OffsetSpec.latest()  # type: ignore[no-untyped-call]
 
@@ -75,6 +82,12 @@ class Topics:
             name: [self._partition(name, partition, bounds[name, partition]) for partition in partitions]
             for name, partitions in names.items()
         }
+
+    def pressure(self, topics: Iterable[str], timeout_s: float) -> dict[str, dict[str, int]]:
+        """Figures of topics with a limited backlog, by the broker's names. Raises ExternalFailure."""
+        with Client(self.bootstrap, client_id="headrace-server", timeout_ms=int(timeout_s * 1000)) as client:
+            found = client.topic_settings(topics, PRESSURE_FIGURES)
+        return {topic: {name: int(value) for name, value in figures.items()} for topic, figures in found.items()}
 
     def describe(self, topic: str) -> TopicView:
         partitions = self.partitions(topic)

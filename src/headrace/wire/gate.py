@@ -58,6 +58,7 @@ class IngestGate:
         counts.blocked_requests += 1
         while self._is_full(partition):
             if asyncio.get_running_loop().time() >= ends_at_s:
+                counts.timed_out_requests += 1
                 return Refusal(ErrorCode.REQUEST_TIMED_OUT, f"{partition.name}: the backlog stayed full")
             await asyncio.sleep(POLL_S)
         return None

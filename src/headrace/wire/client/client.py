@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Final, Self, TypeVar
@@ -13,12 +13,13 @@ from headrace.wire.client.connection import Deadline
 from headrace.wire.client.errors import check
 from headrace.wire.client.routing import Metadata, Router, TopicPartition
 from headrace.wire.codes import ErrorCode
-from headrace.wire.messages import fetch, offsets, produce, topics, transactions
+from headrace.wire.messages import configs, fetch, offsets, produce, topics, transactions
 from headrace.wire.packing import INT64
 
 EARLIEST: Final = -2
 LATEST: Final = -1
 
+_TOPIC_KIND: Final = 2
 DEFAULT_TIMEOUT_MS: Final = 30_000
 FETCH_BYTES_MAX: Final = 16 * 1024 * 1024
 
@@ -160,6 +161,21 @@ class Client:
                         check(entry.error_code, f"offsets of {topic.name}-{entry.partition_index}")
                         found[topic.name, entry.partition_index] = entry.offset
             return found
+
+        return self._retry(attempt)
+
+    def topic_settings(self, topics: Iterable[str], names: Sequence[str]) -> dict[str, dict[str, str]]:
+        """The named settings and figures of each topic that has any of them. Topics that are gone are left out."""
+        resources = tuple(configs.ConfigResource(_TOPIC_KIND, topic, tuple(names)) for topic in topics)
+
+        def attempt(deadline: Deadline) -> dict[str, dict[str, str]]:
+            connection = self._router.controller(deadline)
+            found = connection.send(protocol.DESCRIBE_CONFIGS, configs.DescribeConfigsRequest(resources), deadline)
+            return {
+                result.resource_name: {entry.name: entry.value or "" for entry in result.configs}
+                for result in found.results
+                if result.configs
+            }
 
         return self._retry(attempt)
 

@@ -96,6 +96,7 @@ def _backlog(services: Services, topic: Topic) -> dict[str, int]:
         "headrace.backlog.now.records": max(pressure.backlog(partition) for partition in topic.partitions),
         "headrace.backlog.blocked.requests": counts.blocked_requests,
         "headrace.backlog.dropped.requests": counts.dropped_requests,
+        "headrace.backlog.timed.out.requests": counts.timed_out_requests,
     }
 
 
