@@ -7,6 +7,7 @@ import errno
 import os
 import socket
 import struct
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import cast
@@ -145,14 +146,19 @@ def large_batch() -> bytes:
     return b"".join(encode_batches([None], [os.urandom(LARGE_BYTES)], [1_000], codec="none"))
 
 
-def fetched(address: str, topic: str) -> tuple[int, bytes]:
-    """The error code and the records of one fetch from the start."""
+def request(topic: str) -> bytes:
+    """A fetch from the start."""
     wanted = FetchRequest(0, 1, 2 * LARGE_BYTES, 0, (FetchPartition(topic, 0, 0, 2 * LARGE_BYTES),))
     header = struct.pack(">hhih", protocol.FETCH.key, 4, 1, -1)
     body = header + b"".join(protocol.FETCH.codec.encode_request(4, wanted))
+    return struct.pack(">i", len(body)) + body
+
+
+def fetched(address: str, topic: str) -> tuple[int, bytes]:
+    """The error code and the records of one fetch from the start."""
     host, _, port = address.rpartition(":")
     with socket.create_connection((host, int(port)), timeout=DEADLINE_S) as connection:
-        connection.sendall(struct.pack(">i", len(body)) + body)
+        connection.sendall(request(topic))
         stream = connection.makefile("rb")
         (size,) = struct.unpack(">i", stream.read(4))
         answer = stream.read(size)
@@ -200,4 +206,22 @@ def test_a_disk_that_does_not_read_is_said_before_anything_is_promised(tmp_path:
         with pytest.raises(ConnectionResetError):
             fetched(address, "large")
         storage.faults.clear()
+        assert fetched(address, "large") == (0, stored)
+
+
+def test_a_client_that_leaves_in_the_middle_costs_nothing(tmp_path: Path, stored: bytes) -> None:
+    """No descriptor stays open for what was not sent, and the others are served."""
+    with broker_in_thread(BrokerConfig(data_dir=tmp_path / "data", port=0)) as address:
+        assert fetched(address, "large") == (0, stored)
+        host, _, port = address.rpartition(":")
+        open_before = len(os.listdir("/proc/self/fd"))
+        for _ in range(5):
+            with socket.create_connection((host, int(port)), timeout=DEADLINE_S) as connection:
+                connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+                connection.sendall(request("large") * 3)
+                assert connection.recv(1000)
+        deadline_s = time.monotonic() + DEADLINE_S
+        while len(os.listdir("/proc/self/fd")) > open_before:
+            assert time.monotonic() < deadline_s
+            time.sleep(0.02)
         assert fetched(address, "large") == (0, stored)

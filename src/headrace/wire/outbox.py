@@ -86,6 +86,9 @@ class Outbox:
     def _drain(self) -> None:
         turn_bytes = 0
         while self._pieces and not self._blocked and turn_bytes < TURN_BYTES_MAX:
+            if self._transport.is_closing():
+                self.close()
+                return
             before_bytes = self._queued_bytes
             if isinstance(self._pieces[0], Span):
                 self._send_span(self._pieces[0])
