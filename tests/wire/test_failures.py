@@ -83,7 +83,8 @@ def test_a_topic_that_cannot_be_written_is_not_created(tmp_path: Path) -> None:
 def test_a_marker_that_cannot_be_written_leaves_the_transaction_decided(tmp_path: Path) -> None:
     storage = FaultyStorage(OsStorage())
     with failing_broker(tmp_path, storage) as (client, hasty):
-        client.create_topics({"marked": 1})
+        # The records are of 1970: their marker is to be in the same segment all the same.
+        client.create_topics({"marked": 1}, {"segment.ms": str(2**62)})
         producer = client.init_producer("marked")
         client.add_partitions("marked", producer, [("marked", 0)])
         records = with_producer(batch(b"x"), producer.producer_id, producer.epoch, 0, True)
