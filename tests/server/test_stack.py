@@ -54,8 +54,11 @@ def editor(tmp_path_factory: pytest.TempPathFactory, broker_port: int) -> Iterat
 def test_the_brokers_settings_hold_for_strangers(editor: httpx.Client, broker_port: int) -> None:
     """The processes of the stack reach the broker all the same: by a port of their own."""
     assert editor.post("/api/topics", json={"name": "guarded", "partitions": 1}).status_code in (200, 201)
-    address = {"bootstrap.servers": f"127.0.0.1:{broker_port}", "log_level": 0}
-    known = {"security.protocol": "SASL_PLAINTEXT", "sasl.mechanism": "SCRAM-SHA-256"}
+    address: dict[str, str | int | float | bool] = {"bootstrap.servers": f"127.0.0.1:{broker_port}", "log_level": 0}
+    known: dict[str, str | int | float | bool] = {
+        "security.protocol": "SASL_PLAINTEXT",
+        "sasl.mechanism": "SCRAM-SHA-256",
+    }
     known |= {"sasl.username": "admin", "sasl.password": PASSWORD}
     assert "guarded" in AdminClient({**address, **known}).list_topics(timeout=DEADLINE_S).topics
     with pytest.raises(KafkaException):
