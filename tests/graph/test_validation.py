@@ -112,7 +112,7 @@ def test_nothing_follows_a_sink_and_nothing_comes_before_a_source() -> None:
 def test_wrong_settings_are_told_one_by_one() -> None:
     broken = Node("t", "topic", {"topic": "a b", "shema": "x", "format": "xml", "max_rows_per_batch": "7"})
     found = {problem.message: problem.hint for problem in problems_of((broken, FILTER, SINK))}
-    assert found["the setting 'format' cannot be 'xml'"] == "valid: 'json', 'csv', 'arrow' or 'raw'"
+    assert found["the setting 'format' cannot be 'xml'"] == "valid: 'json', 'csv', 'arrow', 'raw', 'avro' or 'protobuf'"
     assert str(found["unknown setting 'shema'"]).startswith("did you mean schema?; valid: topic, schema")
     assert "the setting 'schema' is missing" in found
     assert "the setting 'topic': 'a b' is no topic name" in found

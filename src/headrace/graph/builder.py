@@ -71,13 +71,26 @@ class Stream(Step, WindowSteps, SerialSteps):
         self,
         topic: str,
         *,
-        format: Literal["json", "arrow"] = "json",
+        format: Literal["json", "csv", "arrow", "raw", "avro", "protobuf"] = "json",
+        delimiter: str = ",",
+        value_schema: str | None = None,
+        value_message: str | None = None,
+        schema_registry: str | None = None,
         key: str | None = None,
         partitions: int | None = None,
         id: str | None = None,
     ) -> Sink:
         """Writes the rows to a topic, exactly once."""
-        settings: dict[str, Json] = {"topic": topic, "format": format, "key": key, "partitions": partitions}
+        settings: dict[str, Json] = {
+            "topic": topic,
+            "format": format,
+            "delimiter": delimiter,
+            "value_schema": value_schema,
+            "value_message": value_message,
+            "schema_registry": schema_registry,
+            "key": key,
+            "partitions": partitions,
+        }
         return self._end("to-topic", id, given(Stream.to_topic, settings))
 
     def to_file(self, path: str, *, format: Literal["json", "csv", "parquet"] = "json", id: str | None = None) -> Sink:
@@ -115,7 +128,11 @@ class Builder:
         topic: str,
         *,
         schema: str,
-        format: Literal["json", "csv", "arrow", "raw"] = "json",
+        format: Literal["json", "csv", "arrow", "raw", "avro", "protobuf"] = "json",
+        delimiter: str = ",",
+        value_schema: str | None = None,
+        value_message: str | None = None,
+        schema_registry: str | None = None,
         start: str = "earliest",
         event_time: str | None = None,
         watermark: str = "0 seconds",
@@ -129,6 +146,10 @@ class Builder:
             "topic": topic,
             "schema": schema,
             "format": format,
+            "delimiter": delimiter,
+            "value_schema": value_schema,
+            "value_message": value_message,
+            "schema_registry": schema_registry,
             "start": start,
             "event_time": event_time,
             "watermark": watermark,
