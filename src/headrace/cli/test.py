@@ -52,13 +52,15 @@ def _files(paths: list[Path]) -> list[Path]:
 
 def _run(cases: list[tuple[Path, Case]], modes: tuple[Mode, ...], seed: int) -> list[tuple[Path, CaseResult]]:
     from headrace.cases import Runner  # noqa: PLC0415
-    from headrace.operators import Catalogue  # noqa: PLC0415
+    from headrace.operators import load_catalogue  # noqa: PLC0415
+    from headrace.spark.functions import register_functions  # noqa: PLC0415
     from headrace.spark.session import SparkSettings, start_session  # noqa: PLC0415
 
     with tempfile.TemporaryDirectory(prefix="headrace-spark-") as directory:
         spark = start_session(SparkSettings(Path(directory), shuffle_partitions=1))
         try:
-            runner = Runner(spark, Catalogue(), seed)
+            register_functions(spark, {})
+            runner = Runner(spark, load_catalogue(), seed)
             return [(file, result) for file, case in cases for result in runner.run(case, modes)]
         finally:
             spark.stop()
