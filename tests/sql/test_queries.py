@@ -123,3 +123,22 @@ def test_printed_they_mean_the_same(read: Read, sql: str) -> None:
     assert parse(printed) == document
     assert print_sql(parse(printed)) == printed
     assert " => " not in printed
+
+
+@pytest.mark.parametrize(
+    "inner",
+    [
+        "INSERT INTO o SELECT count(*) AS n FROM t WINDOW TUMBLING(1m)",
+        "INSERT INTO o SELECT count(*) AS n FROM t GROUP BY DRONE WINDOW TUMBLING(1m)",
+    ],
+)
+def test_a_partition_puts_its_key_into_every_window(read: Read, inner: str) -> None:
+    document = read(f"PARTITION WITH (drone OF t) BEGIN {inner}; END")
+    window = document.node("o_window").config
+    assert [str(key).lower() for key in window["keys"]] == ["drone"]  # type: ignore[union-attr]
+    assert parse(print_sql(document)) == document
+
+
+def test_a_partition_leaves_rows_without_a_window_alone(read: Read) -> None:
+    inner = "INSERT INTO o WITH x AS (SELECT alt FROM t WHERE ok) SELECT alt FROM (SELECT * FROM x)"
+    assert read(f"PARTITION WITH (drone OF t) BEGIN {inner}; END") == read(inner)

@@ -15,7 +15,6 @@ from headrace.sql.language.statement_tree import (
     Describe,
     Explain,
     Insert,
-    Partition,
     PipelineAction,
     Show,
     Statement,
@@ -40,9 +39,6 @@ def refuse_statement(script: Script, statement: Statement) -> InvalidSyntax:
             return script.error(f"{word} is no part of a pipeline", start, hint=hint)
         case CreateTrigger():
             return script.error("triggers cannot run yet: no source makes ticks", statement.name.span)
-        case Partition():
-            hint = "write the key into GROUP BY or PARTITION BY of each query"
-            return script.error("PARTITION WITH cannot run yet", start, hint=hint)
         case Update() | Delete() | Upsert():
             return script.error(f"{script.slice(start).upper()}: {_NO_TABLES}", start)
         case Create() | CreateAs():

@@ -24,6 +24,7 @@ from headrace.sql.language.script import Script
 from headrace.sql.language.statement_tree import Create, CreateAs, CreateView, Insert, Statement
 from headrace.sql.language.tree import Name, Query
 from headrace.sql.language.variables import expand
+from headrace.sql.partitions import unfold
 from headrace.sql.queries import Queries
 from headrace.sql.refusals import refuse_events, refuse_statement
 from headrace.sql.streams import Streams
@@ -46,7 +47,8 @@ def parse(
     known = catalogue or Catalogue()
     try:
         expanded = expand(sql, variables)
-        script, statements = read_statements(expanded)
+        script, written = read_statements(expanded)
+        statements = unfold(script, written)
         analysis = Analysis(script, known)
         document = _Translation(script, statements, known, analysis).document(name or _name(expanded))
         analysis.check_whole(document)
@@ -57,8 +59,8 @@ def parse(
 
 def translate(sql: str, catalogue: Catalogue) -> Document:
     """The nodes and edges that statements make, unchecked: streams that nothing declares count as nodes elsewhere."""
-    script, statements = read_statements(sql)
-    return _Translation(script, statements, catalogue, None).document(DEFAULT_NAME)
+    script, written = read_statements(sql)
+    return _Translation(script, unfold(script, written), catalogue, None).document(DEFAULT_NAME)
 
 
 def _name(sql: str) -> str:
