@@ -19,8 +19,9 @@ from headrace.operators.event_time import (
     watermarked,
     with_event_time,
 )
-from headrace.operators.settings import ColumnName, Columns, Duration
+from headrace.operators.settings import ColumnName, Columns, Duration, refuse_setting
 from headrace.operators.spec import Operator, OperatorConfig, Port, Spec
+from headrace.operators.value_formats import DELIMITER, Delimiter
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -33,6 +34,7 @@ class FileConfig(OperatorConfig):
     format: Literal["json", "csv", "parquet"] = Field("json", description="json is one object per line.")
     schema_ddl: Columns = Field(alias="schema", description="Columns and types: `drone STRING, battery DOUBLE`.")
     header: bool = Field(True, description="csv only: the first line of each file names the columns.")
+    delimiter: Delimiter = Field(",", description=DELIMITER)
     max_files_per_batch: int = Field(100, gt=0, description="At most this many new files in one micro-batch.")
     event_time: ColumnName | None = Field(None, description=EVENT_TIME)
     watermark: Duration = Field(NO_WATERMARK, description=WATERMARK)
@@ -40,6 +42,8 @@ class FileConfig(OperatorConfig):
     @model_validator(mode="after")
     def _fits_together(self) -> FileConfig:
         refuse_watermark_alone(self.event_time, self.watermark)
+        if self.delimiter != "," and self.format != "csv":
+            raise refuse_setting(f"delimiter is set and format is {self.format}", "it is for csv")
         return self
 
 
@@ -68,7 +72,7 @@ class FileSource(Operator[FileConfig]):
         if config.format != "parquet":
             options["mode"] = "FAILFAST"
         if config.format == "csv":
-            options |= {"header": config.header, "enforceSchema": not config.header}
+            options |= {"header": config.header, "enforceSchema": not config.header, "sep": config.delimiter}
         if not context.bounded:
             options["maxFilesPerTrigger"] = config.max_files_per_batch
         reader = context.spark.read if context.bounded else context.spark.readStream
