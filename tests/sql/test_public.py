@@ -6,5 +6,17 @@ import headrace.sql
 
 
 def test_public_names() -> None:
-    assert sorted(headrace.sql.__all__) == ["Request", "parse", "print_sql", "read_annotations", "read_requests"]
+    assert sorted(headrace.sql.__all__) == [
+        "Describe",
+        "Explain",
+        "PipelineAction",
+        "Request",
+        "SPARK_FUNCTIONS",
+        "Show",
+        "parse",
+        "print_sql",
+        "print_statement",
+        "read_annotations",
+        "read_requests",
+    ]
     assert all(hasattr(headrace.sql, name) for name in headrace.sql.__all__)

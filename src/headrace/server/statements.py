@@ -9,11 +9,17 @@ from headrace.errors import InvalidInput, NotFound, did_you_mean
 from headrace.graph import Document, Schema, canonical, compare, print_text, validate
 from headrace.server.models.statements import StatementView
 from headrace.spark import JobStatus
-from headrace.sql import Request, parse, read_requests
-from headrace.sql.functions import SPARK_FUNCTIONS
-from headrace.sql.language import print_statement
-from headrace.sql.language.tree import Name
-from headrace.sql.operations import Describe, Explain, PipelineAction, Show
+from headrace.sql import (
+    SPARK_FUNCTIONS,
+    Describe,
+    Explain,
+    PipelineAction,
+    Request,
+    Show,
+    parse,
+    print_statement,
+    read_requests,
+)
 
 if TYPE_CHECKING:
     from headrace.server.service import Service
@@ -56,6 +62,7 @@ class Statements:
                 return self._steer(action)
 
     def _show(self, show: Show) -> Table:
+        of = "" if show.of is None else show.of.text
         match show.what:
             case "pipelines":
                 return self._pipelines()
@@ -64,12 +71,12 @@ class Statements:
                 shown = [topic for topic in topics if not topic.is_internal]
                 return ["topic", "partitions", "records"], [[t.name, t.partitions, t.messages] for t in shown]
             case "partitions":
-                parts = self._service.topics.describe(_text(show.of)).partitions
+                parts = self._service.topics.describe(of).partitions
                 return ["partition", "start", "end"], [[p.id, p.start_offset, p.end_offset] for p in parts]
             case "functions":
                 return ["function"], [[name] for name in sorted(SPARK_FUNCTIONS)]
             case "schema":
-                return self._describe(_text(show.of))
+                return self._describe(of)
             case "streams":
                 ends = self._ends()
                 return ["stream", "pipeline", "reads or writes", "topic"], [list(end) for end in ends]
@@ -122,8 +129,8 @@ class Statements:
         return ["explained"], [[line] for line in (*graph, "", *columns)]
 
     def _explained(self, explain: Explain, request: Request) -> Document:
-        if isinstance(explain.of, Name):
-            return self._service.version(explain.of.text, None).document
+        if explain.pipeline is not None:
+            return self._service.version(explain.pipeline, None).document
         return parse(request.explained_sql, catalogue=self._service.catalogue)
 
     def _change(self, document: Document) -> Table:
@@ -164,10 +171,6 @@ class Statements:
         if not older:
             raise InvalidInput(f"pipeline {name!r} has no version before {current}")
         return max(older)
-
-
-def _text(name: Name | None) -> str:
-    return "" if name is None else name.text
 
 
 def _column_rows(schema: Schema) -> Iterable[tuple[Cell, ...]]:

@@ -160,6 +160,11 @@ class Explain:
     of: Statement | Name
     span: Span = field(compare=False)
 
+    @property
+    def pipeline(self) -> str | None:
+        """The name of the pipeline, where it is one."""
+        return self.of.text if isinstance(self.of, Name) else None
+
 
 @dataclass(frozen=True, slots=True)
 class PipelineAction:
