@@ -202,3 +202,12 @@ def test_test_files_that_cannot_run_are_told(headrace: Any, tmp_path: Path) -> N
     assert (broken.code, "1 cells below 2 columns (line 3" in broken.err) == (2, True)
     wrong = headrace("test", str(path), "--mode", "slow")
     assert (wrong.code, "there is no mode 'slow'" in wrong.err) == (2, True)
+
+
+def test_variables_are_set_on_the_command_line(headrace: Any, tmp_path: Path) -> None:
+    path = tmp_path / "drones.sql"
+    path.write_text(SQL.replace("< 20", "< ${LIMIT:20}"))
+    assert "battery < 20" in headrace("sql", str(path)).out
+    assert "battery < 5" in headrace("sql", str(path), "--set", "LIMIT=5").out
+    refused = headrace("sql", str(path), "--set", "LIMIT")
+    assert (refused.code, "has no =" in refused.err) == (2, True)

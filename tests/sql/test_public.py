@@ -13,6 +13,7 @@ def test_public_names() -> None:
         "Request",
         "SPARK_FUNCTIONS",
         "Show",
+        "expand",
         "parse",
         "print_sql",
         "print_statement",

@@ -42,12 +42,13 @@ def command(
         raise InvalidInput("--run and --batch exclude each other")
 
     from headrace.cli.reading import read_source, show  # noqa: PLC0415
+    from headrace.sql import expand  # noqa: PLC0415
 
-    given = read_source(source, name)
-    if given.notation == "sql" and asks(given.content):
-        ask_server(given.content, data_dir, as_json=as_json)
+    given, variables = read_source(source, name), _variables(values or [])
+    if given.notation == "sql" and asks(expanded := expand(given.content, variables)):
+        ask_server(expanded, data_dir, as_json=as_json)
         return
-    pipeline = given.pipeline(_variables(values or []))
+    pipeline = given.pipeline(variables)
     if run:
         start_on_server(pipeline, data_dir, reset=reset, as_json=as_json)
     elif batch:

@@ -13,6 +13,7 @@ from headrace.sql.language.statement_tree import (
     Statement,
 )
 from headrace.sql.language.tree import Name
+from headrace.sql.language.variables import expand
 
 __all__ = ["Describe", "Explain", "PipelineAction", "Request", "Show", "read_requests"]
 
@@ -34,8 +35,11 @@ class Request:
 
 
 def read_requests(sql: str) -> tuple[Request, ...]:
-    """The operations of a script; none if it defines a pipeline. Raises InvalidSyntax as `parse` does."""
-    _, statements = read_statements(sql)
+    """The operations of a script; none if it defines a pipeline. Raises InvalidSyntax as `parse` does.
+
+    Variables in it have their defaults.
+    """
+    _, statements = read_statements(expand(sql, {}))
     requests: list[Request] = []
     definitions: list[str] = []
     for statement in statements:

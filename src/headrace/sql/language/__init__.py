@@ -3,8 +3,10 @@
 from headrace.sql.language.annotations import print_annotation, read_annotations
 from headrace.sql.language.parser import read_entries, read_statements
 from headrace.sql.language.print_statements import print_entries, print_statement
+from headrace.sql.language.variables import expand
 
 __all__ = [
+    "expand",
     "print_annotation",
     "print_entries",
     "print_statement",
