@@ -13,7 +13,7 @@ from random import Random
 import pytest
 from confluent_kafka import Consumer, TopicPartition
 
-from headrace.log import OsStorage, decode_fetched, encode_batches, with_producer
+from headrace.log import OsStorage, decode_fetched, encode_batches, parse_batches, with_producer
 from headrace.log.testing import Fault, FaultyStorage, PowerLossStorage
 from headrace.wire import BrokerConfig
 from headrace.wire.client import LATEST, Client, KafkaError
@@ -131,9 +131,14 @@ def test_what_was_acknowledged_survives_the_loss_of_power(tmp_path: Path, seed: 
 
 
 def visible(client: Client) -> list[bytes | None]:
-    fetched = client.fetch("power", 0, 0)
-    decoded = decode_fetched(bytes(fetched.records), fetched.aborted)
-    return [value for records in decoded for value in records.values.to_pylist()]
+    """All committed values; a fetch brings those of one segment."""
+    values: list[bytes | None] = []
+    offset = 0
+    while headers := list(parse_batches((fetched := client.fetch("power", 0, offset)).records)):
+        decoded = decode_fetched(bytes(fetched.records), fetched.aborted)
+        values += [value for records in decoded for value in records.values.to_pylist()]
+        offset = headers[-1].next_offset
+    return values
 
 
 def test_a_transaction_times_out_by_the_clock_also_across_a_restart(tmp_path: Path) -> None:
