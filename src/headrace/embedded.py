@@ -23,8 +23,11 @@ from headrace.graph import Builder, Document
 from headrace.kafka import Reader, Sender
 from headrace.process import Child, Command, DataDirectory
 from headrace.process.ports import LOOPBACK
+from headrace.signals import SignalRecord
 from headrace.spark import BatchResult, Engine, EngineSettings, EventBus, JobStatus
+from headrace.spark.sending import signal_to
 from headrace.wire.client import Client
+from headrace.wire.client.signals import known_signals, send_signal
 
 BROKER_START_TIMEOUT_S: Final = 60.0
 IDLE_TIMEOUT_S: Final = 120.0
@@ -113,6 +116,30 @@ class Local:
     def start(self, pipeline: Builder | Document, *, reset: bool = False) -> JobStatus:
         """Raises InvalidGraph for one that cannot run, NotFound for a source topic that is not there, Conflict."""
         return self.engine.start(_document(pipeline), reset=reset)
+
+    def signal(
+        self,
+        kind: str,
+        pipeline: Builder | Document | str,
+        *,
+        node: str | None = None,
+        parameters: Mapping[str, Any] | None = None,
+        handling: str = "once",
+        id: str | None = None,
+    ) -> SignalRecord:
+        """A signal to a pipeline that was started: in its place, on disk, when this returns; `cut` says where.
+
+        Raises InvalidInput, NotFound for the pipeline or the node.
+        """
+        document = self.engine.document(pipeline) if isinstance(pipeline, str) else _document(pipeline)
+        request = signal_to(document, kind, node=node, parameters=parameters, handling=handling, id=id)
+        with Client(self.bootstrap) as client:
+            return send_signal(client, request)
+
+    def signals(self) -> list[SignalRecord]:
+        """All that the broker still knows, in order."""
+        with Client(self.bootstrap) as client:
+            return known_signals(client)
 
     def stop(self, pipeline: Builder | Document | str) -> JobStatus:
         return self.engine.stop(_name(pipeline))

@@ -37,7 +37,7 @@ State: TypeAlias = Literal["requested", "placed", "refused"]
 KINDS: Final[tuple[str, ...]] = get_args(Kind)
 HANDLINGS: Final[tuple[str, ...]] = get_args(Handling)
 # Signals to a job as a whole: they have no node.
-JOB_KINDS: Final = ("start", "pause", "resume", "stop", "snapshot_metrics", "withdraw")
+JOB_KINDS: Final = ("start", "pause", "resume", "stop", "advance_watermark", "snapshot_metrics", "withdraw")
 # Signals that operators are offered: these can also be offered again.
 OPERATOR_KINDS: Final = ("close_window", "refresh_state", "custom")
 

@@ -23,9 +23,11 @@ from headrace.serial import (
     Moment,
     NodeReport,
     Progress,
+    Signal,
     StateStore,
     Version,
 )
+from headrace.signals import watermark_us
 
 __all__ = ["ChainTester", "Crash", "CrashPoint", "FakeClock", "MemoryFiles", "cut"]
 
@@ -101,6 +103,8 @@ class ChainTester:
     rows: list[pa.RecordBatch] = field(default_factory=list)
     reports: dict[str, NodeReport] = field(default_factory=dict)
     dead_letters: list[DeadLetter] = field(default_factory=list)
+    handled: dict[str, list[str]] = field(default_factory=dict)
+    """Signal → nodes that handled it, in the last micro-batch."""
     batch: int = 0
 
     def __post_init__(self) -> None:
@@ -109,9 +113,12 @@ class ChainTester:
         self.progress = Progress()
         self._store = StateStore(self.files)
 
-    def run(self, *batches: Rows, crash: CrashPoint | None = None) -> pa.Table | None:
-        """One micro-batch. Returns the rows that left, None if there were none. Raises Crash at a crash point."""
-        return self._run([_as_batch(rows) for rows in batches], self.progress.watermark_us, crash)
+    def run(self, *batches: Rows, signals: Sequence[Signal] = (), crash: CrashPoint | None = None) -> pa.Table | None:
+        """One micro-batch: rows, then signals. Returns the rows that left, None if there were none.
+
+        Raises Crash at a crash point.
+        """
+        return self._run([_as_batch(rows) for rows in batches], self.progress.watermark_us, crash, signals)
 
     def end(self) -> pa.Table | None:
         """The end of a bounded input: a micro-batch without rows, after every time."""
@@ -126,10 +133,15 @@ class ChainTester:
         return self._store.sweep({node: {self.lane: version} for node, version in self.versions.items()})
 
     def _run(
-        self, batches: list[pa.RecordBatch], watermark_us: int | None, crash: CrashPoint | None
+        self,
+        batches: list[pa.RecordBatch],
+        watermark_us: int | None,
+        crash: CrashPoint | None,
+        signals: Sequence[Signal] = (),
     ) -> pa.Table | None:
         moment = Moment(self.batch, watermark_us, self.clock.now_us)
-        run = LaneRun(self.make(), self._store, self.lane, moment, self.versions, event_time=self.event_time)
+        chain, versions = self.make(), self.versions
+        run = LaneRun(chain, self._store, self.lane, moment, versions, event_time=self.event_time, signals=signals)
         self.files.tear = crash is not None and crash.while_writing
         try:
             made = list(run.rows(_until(batches, crash)))
@@ -147,9 +159,13 @@ class ChainTester:
         result = run.result
         self.versions = result.versions
         self.reports = result.reports
+        self.handled = result.handled
         self.dead_letters += result.dead_letters
         self.rows += made
         self.progress = self.progress.advanced(result.latest_us, self.clock.now_us, self.delay_us, None)
+        for signal in run.signals:
+            if signal.kind == "advance_watermark":
+                self.progress = self.progress.raised(watermark_us(signal.parameters))
         self.batch += 1
 
 

@@ -9,8 +9,10 @@ import random
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -22,10 +24,14 @@ from headrace.demo.feed import Feed
 from headrace.demo.pipelines import DRONES, HEIGHTS, TELEMETRY
 from headrace.demo.run import OUTPUTS, Demo, DemoSettings
 from headrace.demo.tail import Tail
-from headrace.kafka import Reader
+from headrace.errors import ExternalFailure
+from headrace.kafka import Reader, Sender
 from headrace.process import RunInfo
 from headrace.server.client import ServerClient
+from headrace.signals import SignalRecord, SignalRequest
+from headrace.spark.sending import new_id
 from headrace.wire.client import Client
+from headrace.wire.client.signals import send_signal
 
 KILLS = 47
 TREE_KILLS = 3
@@ -172,3 +178,91 @@ def test_everything_is_killed_at_once(up: Up, seed: int) -> None:
     report = check(expected, {topic: rows_of(up.info.bootstrap, topic) for topic in OUTPUTS})
     print(report)
     assert report.is_clean, (seed, report)
+
+
+SIGNAL_KILLS = 2
+SIGNALLED = (
+    'topic signalled schema="k STRING, n BIGINT, ts TIMESTAMP" event_time=ts watermark="1 day"'
+    ' ! time-window "1 day" time=ts keys=k aggregates=["count(*) AS c", "min(n) AS low", "max(n) AS high"]'
+    " partitioned=as_topic ! to-topic closed"
+)
+
+
+class Rows(threading.Thread):
+    """Sends rows until it is stopped; what the broker misses while it is away comes later."""
+
+    def __init__(self, bootstrap: str) -> None:
+        super().__init__()
+        self._bootstrap = bootstrap
+        self._stopping = threading.Event()
+        self.count = 0
+
+    def run(self) -> None:
+        with Sender(self._bootstrap) as sender:
+            while not self._stopping.wait(0.005):
+                key = f"k{self.count % 4}"
+                row = {"k": key, "n": self.count, "ts": "2026-01-01T00:00:00Z"}
+                sender.send("signalled", json.dumps(row).encode(), key.encode())
+                self.count += 1
+
+    def stop(self) -> int:
+        self._stopping.set()
+        self.join()
+        return self.count
+
+
+def close_windows(bootstrap: str) -> SignalRecord:
+    """Sent under one id until the broker, which may be away, has placed it."""
+    request = SignalRequest(new_id(), "close_window", ("signalled",))
+    deadline_s = time.monotonic() + RECOVERY_TIMEOUT_S
+    while True:
+        try:
+            with Client(bootstrap) as client:
+                return send_signal(client, request)
+        except ExternalFailure:
+            assert time.monotonic() < deadline_s
+            time.sleep(0.2)
+
+
+def between_cuts(bootstrap: str, signals: list[SignalRecord]) -> list[tuple[str, int, int, int]]:
+    """What the windows must say, by the offsets of the rows alone."""
+    cuts = [placed.cut["signalled"] for placed in sorted(signals, key=lambda placed: placed.number)]
+    groups: dict[tuple[int, str], list[int]] = {}
+    with Reader(bootstrap, "signalled") as reader:
+        for record in reader.records():
+            row = json.loads(record.value or b"{}")
+            piece = next(i for i, cut in enumerate(cuts) if record.offset < cut[record.partition])
+            groups.setdefault((piece, row["k"]), []).append(row["n"])
+    return sorted((key, len(ns), min(ns), max(ns)) for (_, key), ns in groups.items())
+
+
+@pytest.mark.parametrize("seed", [random.SystemRandom().randrange(1_000_000)])
+def test_signals_keep_their_place_through_kills_of_everything(up: Up, seed: int) -> None:
+    print(f"seed {seed}")
+    source, bootstrap = random.Random(seed), up.info.bootstrap
+    with Client(bootstrap) as admin, ServerClient(up.info) as server:
+        admin.create_topics({"signalled": 2, "closed": 1})
+        server.save({"text": SIGNALLED, "name": "signalled"})
+        server.start("signalled")
+    tail, rows = Tail(bootstrap, "closed"), Rows(bootstrap)
+    tail.start()
+    rows.start()
+    signals: list[SignalRecord] = []
+    with ThreadPoolExecutor(1) as sending:
+        for _ in range(SIGNAL_KILLS):
+            signals.append(close_windows(bootstrap))
+            wait_for_rows([tail], tail.row_count + 1)
+            # One is on its way while everything ends.
+            under_way = sending.submit(close_windows, bootstrap)
+            time.sleep(source.uniform(0.0, 0.05))
+            up.kill_everything()
+            up.start_again()
+            signals.append(under_way.result(RECOVERY_TIMEOUT_S))
+    count = rows.stop()
+    signals.append(close_windows(bootstrap))
+    expected = between_cuts(bootstrap, signals)
+    wait_for_rows([tail], len(expected))
+    tail.stop()
+    closed = sorted((row["k"], row["c"], row["low"], row["high"]) for row in rows_of(bootstrap, "closed"))
+    assert closed == expected
+    assert sum(row[1] for row in expected) == count

@@ -18,6 +18,7 @@ from headrace.cli import (
     pipeline,
     produce,
     restore,
+    signal,
     sql,
     state,
     test,
@@ -50,6 +51,7 @@ app.command("restore")(restore.command)
 app.command("operators")(operators.command)
 app.add_typer(operator.app, name="operator")
 app.add_typer(state.app, name="state")
+app.add_typer(signal.app, name="signal")
 app.add_typer(bench.app, name="bench")
 app.command("doctor")(doctor.command)
 

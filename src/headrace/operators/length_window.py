@@ -17,7 +17,7 @@ from headrace.operators.projection import refuse_doubles
 from headrace.operators.serial_operator import KeyedConfig, Keys, Partitioned, SerialOperator, check_keys
 from headrace.operators.settings import SqlExpression
 from headrace.operators.spec import Port, Spec
-from headrace.serial import Batch, Context, KeyedRings, group
+from headrace.serial import Batch, Context, KeyedRings, Signal, group
 from headrace.serial import Operator as Instance
 from headrace.serial.keys import Integers
 
@@ -92,6 +92,27 @@ class _LengthWindow(Instance):
             )
             for column in self._columns
         ]
+        self._closed = context.state.table("closed", key, [("since", pa.int64())])
+
+    def on_signal(self, signal: Signal) -> Iterable[Batch] | None:
+        """`close_window`: the windows of all keys are empty afterwards; their rows have left already."""
+        if signal.kind != "close_window":
+            return None
+        keys, counts = self._windows[0].filled()
+        if not len(counts):
+            return ()
+        slots, _ = self._closed.add(keys)
+        self._closed["since"][slots] = counts
+        self._closed.touch(slots)
+        for window in self._windows:
+            window.empty()
+        return ()
+
+    def _since(self, keys: tuple[Any, ...]) -> Integers:
+        """For each key the ordinal of the first row that is in its window at all."""
+        found = self._closed.find(keys)
+        since: Integers = np.where(found >= 0, self._closed["since"][np.maximum(found, 0)], 0)
+        return since
 
     def process(self, batch: Batch) -> Iterable[Batch]:
         rows = batch.rows
@@ -100,10 +121,11 @@ class _LengthWindow(Instance):
         groups = group([rows.column(column.name) for column in self._keys], rows.num_rows)
         order = groups.order()
         sorted_codes = groups.codes[order]
+        since = self._since(groups.keys)
         made: dict[str | None, tuple[Any, Any]] = {}
         for column, window in zip(self._columns, self._windows, strict=True):
             numbers = _numbers(rows, column)[order]
-            sums, counts = window.slide(groups.keys, sorted_codes, numbers)
+            sums, counts = window.slide(groups.keys, sorted_codes, numbers, since)
             made[column] = (_unsorted(sums, order), _unsorted(counts, order))
         columns = [result(a, made[a.column][1], made[a.column][0]) for a in self._aggregates]
         names = [aggregate.name for aggregate in self._aggregates]
@@ -118,8 +140,22 @@ class _Window:
         self._sums = sums
         self._length = length
 
-    def slide(self, keys: tuple[Any, ...], codes: Integers, numbers: Any) -> tuple[Any, Any]:
-        """For rows sorted by code: sum and count over the last rows of each key, up to and with each row."""
+    def filled(self) -> tuple[list[Any], Integers]:
+        """All keys, and how many rows each ever had."""
+        slots = self._rings.index.slots()
+        keys = self._rings.index.arrays(slots, [type_ for _, type_ in self._rings.key])
+        return keys, self._rings.counts[slots]
+
+    def empty(self) -> None:
+        slots = self._sums.slots()
+        self._sums["sum"][slots], self._sums["valid"][slots] = 0.0, 0
+        self._sums.touch(slots)
+
+    def slide(self, keys: tuple[Any, ...], codes: Integers, numbers: Any, since: Integers) -> tuple[Any, Any]:
+        """For rows sorted by code: sum and count over the last rows of each key, up to and with each row.
+
+        Rows of a key before the ordinal in `since` are in no window any more.
+        """
         rings = self._rings
         of_key = rings.add(keys)
         totals, _ = self._sums.add(keys)
@@ -128,29 +164,29 @@ class _Window:
         sizes = np.diff(np.concatenate([first, [len(codes)]]))
         ordinals = np.arange(len(codes)) - np.repeat(first, sizes)
         before = rings.counts[slots]
-        leaving = self._leaving(slots, before, ordinals, numbers)
+        leaving = self._leaving(slots, before, ordinals, numbers, since[codes])
         valid = (~np.isnan(numbers)).astype(np.int64) - (~np.isnan(leaving)).astype(np.int64)
         change = np.nan_to_num(numbers, nan=0.0) - np.nan_to_num(leaving, nan=0.0)
         sums = _running(change, first, sizes) + np.repeat(self._sums["sum"][totals], sizes)
         counts = _running(valid, first, sizes) + np.repeat(self._sums["valid"][totals], sizes)
         rings.append(slots, ordinals, numbers)
         last = first + sizes - 1
-        self._take_anew(of_key, before[first], last, sums)
+        self._take_anew(of_key, np.maximum(before[first], since + self._length - 1), last, sums)
         self._sums["sum"][totals] = sums[last]
         self._sums["valid"][totals] = counts[last]
         self._sums.touch(totals)
         return sums, counts
 
-    def _leaving(self, slots: Integers, before: Integers, ordinals: Integers, numbers: Any) -> Any:
+    def _leaving(self, slots: Integers, before: Integers, ordinals: Integers, numbers: Any, since: Integers) -> Any:
         """The number that each row pushes out; NaN where the window is not yet full."""
         rings = self._rings
         leaving = np.full(len(slots), np.nan)
         left = before + ordinals - self._length
         if rings.length < self._length:
             # count(*): only how many there are matters, and every number is valid.
-            leaving[left >= 0] = 0.0
+            leaving[left >= since] = 0.0
             return leaving
-        stored = (left >= 0) & (left < before)
+        stored = (left >= since) & (left < before)
         leaving[stored] = rings.values[slots[stored], left[stored] % self._length]
         fresh = np.flatnonzero(left >= before)
         leaving[fresh] = numbers[fresh - self._length]

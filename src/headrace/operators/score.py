@@ -17,7 +17,7 @@ from headrace.operators.projection import refuse_doubles
 from headrace.operators.serial_operator import DeadLetterTopic, ErrorAction, Retries, RowErrorConfig, SerialOperator
 from headrace.operators.settings import ColumnName
 from headrace.operators.spec import Port, Spec
-from headrace.serial import Batch
+from headrace.serial import Batch, Context, Signal
 from headrace.serial import Operator as Instance
 
 
@@ -43,8 +43,9 @@ class Score(SerialOperator[ScoreConfig]):
         inputs=(Port("in", "rows with the model's features"),),
         outputs=(Port("out", "the rows with the prediction as a DOUBLE"),),
         guarantees=(
-            "One row out for every row in, in order. The model is loaded once in a worker process; it is called with a "
-            "matrix of DOUBLE, one line a row and NaN for null, through `predict` or as a function."
+            "One row out for every row in, in order. The model is loaded once in a worker process, and anew after a "
+            "signal `refresh_state`; it is called with a matrix of DOUBLE, one line a row and NaN for null, through "
+            "`predict` or as a function."
         ),
         example="generator 5 ! score headrace.operators.samples:mean_model features=value ! preview",
         positional="model",
@@ -78,8 +79,14 @@ class _Score(Instance):
         self._features = features
         self._into = into
 
+    def open(self, context: Context) -> None:
+        super().open(context)
+        self._refreshed = context.state.value("refreshed", 0)
+
     def process(self, batch: Batch) -> Iterable[Batch]:
-        predict = self.context.cached(self._model, lambda: _predictor(load_object(self._model)))
+        # Other workers keep models too: counted in the state, a refresh reaches all of them.
+        key = (self._model, self._refreshed.value)
+        predict = self.context.cached(key, lambda: _predictor(load_object(self._model)))
         columns = [batch.column(name).cast(pa.float64(), safe=False) for name in self._features]
         matrix = np.column_stack([column.to_numpy(zero_copy_only=False) for column in columns])
         scores = np.asarray(predict(matrix), np.float64).reshape(-1)
@@ -87,6 +94,13 @@ class _Score(Instance):
             raise ValueError(f"{self._model} gave {len(scores)} predictions for {batch.num_rows} rows")
         rows = batch.rows
         return [Batch(pa.record_batch([*rows.columns, pa.array(scores)], names=[*rows.schema.names, self._into]))]
+
+    def on_signal(self, signal: Signal) -> Iterable[Batch] | None:
+        """`refresh_state`: from here on with the model as a loader gives it now."""
+        if signal.kind != "refresh_state":
+            return None
+        self._refreshed.value += 1
+        return ()
 
 
 def _predictor(found: Any) -> Any:

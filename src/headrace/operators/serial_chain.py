@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 
 from headrace.errors import InvalidInput
-from headrace.graph.document import Node
+from headrace.graph.document import Config, Node
 from headrace.graph.schema import Schema
 from headrace.operators.catalogue import Catalogue
 from headrace.operators.serial_operator import SerialOperator
@@ -31,6 +32,31 @@ class ChainPlan:
             steps.append(Step(node.id, operator.instance(config, schema), operator.on_error(config)))
             schema = operator.output_schema(config, {"in": schema})
         return Chain.line(steps)
+
+    def adjusted(self, settings: Mapping[str, Config]) -> ChainPlan:
+        """The same nodes, some with other values of their settings."""
+        if not settings:
+            return self
+        nodes = (replace(node, config={**node.config, **settings.get(node.id, {})}) for node in self.nodes)
+        return replace(self, nodes=tuple(nodes))
+
+    def check_adjustment(self, node: str, settings: Config, catalogue: Catalogue) -> None:
+        """Whether these values may be set while the chain runs. Raises InvalidInput that says why not."""
+        found = next((step for step in self.nodes if step.id == node), None)
+        if found is None:
+            raise InvalidInput(f"no serial operator {node!r} runs here", valid=[step.id for step in self.nodes])
+        operator = catalogue.get(found.operator)
+        fixed = sorted(set(settings) - set(operator.adjustable))
+        if fixed:
+            raise InvalidInput(
+                f"{', '.join(fixed)} of {found.operator} cannot change while it runs", node=node,
+                valid=operator.adjustable,
+            )  # fmt: skip
+        changed = self.adjusted({node: settings})
+        if changed.output_schema(catalogue) != self.output_schema(catalogue) or changed.keys(catalogue) != self.keys(
+            catalogue
+        ):
+            raise InvalidInput("the columns or keys would change with it", node=node)
 
     def output_schema(self, catalogue: Catalogue) -> Schema:
         schema = self.schema

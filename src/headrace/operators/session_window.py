@@ -59,6 +59,7 @@ class SessionWindow(WindowOperator[SessionWindowConfig]):
         ),
         positional="gap",
         stateful=True,
+        adjustable=("gap",),
     )
     config_type = SessionWindowConfig
 

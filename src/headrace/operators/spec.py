@@ -33,7 +33,8 @@ class Port:
 class Spec:
     """An entry of the catalogue. `example` is text notation of a whole small pipeline.
 
-    `positional` names the setting that bare words fill in text notation and in the Python builder.
+    `positional` names the setting that bare words fill in text notation and in the Python builder. `adjustable` are
+    settings of an operator with state that may change while it runs; of one without state all may.
     """
 
     name: str
@@ -46,6 +47,7 @@ class Spec:
     example: str
     positional: str | None = None
     stateful: bool = False
+    adjustable: tuple[str, ...] = ()
 
 
 C = TypeVar("C", bound=OperatorConfig)
@@ -61,6 +63,11 @@ class Operator(ABC, Generic[C]):
     def settings(self) -> tuple[str, ...]:
         """Names of the settings as written in a document, in the order they are shown."""
         return setting_names(self.config_type)
+
+    @property
+    def adjustable(self) -> tuple[str, ...]:
+        """Settings that a signal may change while a job runs, as long as columns and keys stay."""
+        return self.spec.adjustable if self.spec.stateful else self.settings
 
     @property
     def list_settings(self) -> frozenset[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Literal, TypeVar
 
 from headrace.graph.schema import Schema
@@ -12,7 +12,7 @@ from headrace.operators.expressions import parse_expression
 from headrace.operators.projection import refuse_doubles
 from headrace.operators.serial_operator import KeyedConfig, SerialOperator, check_keys
 from headrace.operators.window_state import OpenWindows, window_schema
-from headrace.serial import Context
+from headrace.serial import Batch, Context, Signal
 from headrace.serial import Operator as Instance
 
 
@@ -55,3 +55,12 @@ class WindowInstance(Instance):
     def open(self, context: Context) -> None:
         super().open(context)
         self._windows = OpenWindows(context.state, self._keys, self._aggregates)
+
+    def on_signal(self, signal: Signal) -> Iterable[Batch] | None:
+        """`close_window`: every open window leaves as it is; what comes later begins anew."""
+        if signal.kind != "close_window":
+            return None
+        slots = self._windows.table.slots()
+        rows = self._windows.in_order(self._windows.rows(slots))
+        self._windows.table.delete(slots)
+        return [] if self._changes or not rows.num_rows else [Batch(rows, private=True)]

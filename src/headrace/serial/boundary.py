@@ -12,6 +12,7 @@ from typing import Any, Literal, ParamSpec
 from headrace.errors import InvalidConfig, JobFailed
 from headrace.serial.batch import Batch
 from headrace.serial.contract import Operator
+from headrace.serial.signals import Signal
 from headrace.serial.time_limit import OperatorHangs, time_limit
 
 # A row is quoted in an error up to this many characters.
@@ -95,6 +96,15 @@ class Boundary:
         try:
             with time_limit(self._limit_s):
                 return list(method(*args, **kwargs) or ())
+        except Exception as error:
+            raise self._failure(error, None) from error
+
+    def offer(self, signal: Signal) -> list[Batch] | None:
+        """What the operator makes of a signal; None if it does not handle it."""
+        try:
+            with time_limit(self._limit_s):
+                made = self._operator.on_signal(signal)
+                return None if made is None else list(made)
         except Exception as error:
             raise self._failure(error, None) from error
 

@@ -16,6 +16,8 @@ from headrace.serial.contract import Operator
 from headrace.serial.signals import Signal
 from headrace.serial.state import NodeState
 from headrace.serial.timers import Timers
+from headrace.serial.watermark import later
+from headrace.signals import watermark_us
 
 # The name under which a node's timers are kept in its state.
 TIMERS = "_timers"
@@ -85,6 +87,8 @@ class Chain:
             self._links[link.source, link.source_port].append(link)
         self._running: dict[str, _Running] = {}
         self._leaving: list[tuple[str, Batch]] = []
+        self.handled: dict[str, list[str]] = {}
+        """Signal → nodes that handled it."""
 
     @classmethod
     def line(cls, steps: Sequence[Step]) -> Chain:
@@ -121,11 +125,20 @@ class Chain:
         return self._taken()
 
     def signal(self, signal: Signal) -> list[pa.RecordBatch]:
-        """Every operator, or the one it is for, sees the signal, in the order of the chain."""
+        """Every operator, or the one it is for, is offered the signal, in the order of the chain."""
+        if signal.kind == "advance_watermark":
+            return self._raise_watermark(signal)
         for node, running in self._running.items():
-            if signal.target in (None, node):
-                self._pass_on(node, running.boundary.call(running.operator.on_signal, signal))
+            made = running.boundary.offer(signal) if signal.target in (None, node) else None
+            if made is not None:
+                self.handled.setdefault(signal.id, []).append(node)
+                self._pass_on(node, made)
         return self._taken()
+
+    def _raise_watermark(self, signal: Signal) -> list[pa.RecordBatch]:
+        self.handled[signal.id] = list(self._running)
+        context = next(iter(self._running.values())).context
+        return self.advance(later(context.watermark_us, watermark_us(signal.parameters)), context.now_us)
 
     def finish(self) -> dict[str, NodeReport]:
         """Called when all rows went through: the state is complete afterwards. Returns what happened in each node."""

@@ -43,9 +43,13 @@ class Operator(ABC):
         """Called once for a time that `context.timers` was asked for, when the watermark or clock reached it."""
         return ()
 
-    def on_signal(self, signal: Signal) -> Iterable[Batch]:
-        """Called after every row below the signal's cut, and before every row above it."""
-        return ()
+    def on_signal(self, signal: Signal) -> Iterable[Batch] | None:
+        """Called after every row below the signal's cut, and before every row above it: of the kinds `close_window`,
+        `refresh_state` and `custom` those for this node, or for all.
+
+        None says that the operator does not handle it; anything else, also no rows, that it did.
+        """
+        return None
 
     def close(self) -> None:  # noqa: B027  (most operators have nothing to close)
         """Called when the micro-batch is done, also after a failure. State that was changed here is not kept."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
@@ -13,6 +13,7 @@ from headrace.serial.boundary import DeadLetter
 from headrace.serial.chain import Chain, Moment, NodeReport
 from headrace.serial.context import microseconds
 from headrace.serial.keys import Integers
+from headrace.serial.signals import Signal
 from headrace.serial.state import NodeState
 from headrace.serial.store import StateStore
 from headrace.serial.versions import Version
@@ -32,6 +33,8 @@ class LaneResult:
     dead_letters: list[DeadLetter] = field(default_factory=list)
     latest_us: dict[int, int] = field(default_factory=dict)
     """The latest event time among the rows of each source partition."""
+    handled: dict[str, list[str]] = field(default_factory=dict)
+    """Signal → nodes that handled it in this lane."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +47,8 @@ class LaneInput:
 
 
 class LaneRun:
-    """One micro-batch of one lane. Iterate `rows`, all of it; then `result` is complete and its state on disk.
+    """One micro-batch of one lane: its rows, then its signals. Iterate `rows`, all of it; then `result` is complete and
+    its state on disk.
 
     Without a store the input is bounded: it begins with no state, and ends with every timer called.
     """
@@ -58,8 +62,10 @@ class LaneRun:
         versions: Mapping[str, Version],
         *,
         event_time: str | None = None,
+        signals: Sequence[Signal] = (),
     ) -> None:
         self._chain = chain
+        self.signals = signals
         self._store = store
         self._moment = moment
         self._versions = versions
@@ -75,10 +81,13 @@ class LaneRun:
             for batch in inputs:
                 self._see(batch)
                 yield from self._chain.process(batch.rows, private=private)
+            for signal in self.signals:
+                yield from self._chain.signal(signal)
             if self._store is None:
                 yield from self._chain.advance(END_OF_TIME_US, self._moment.now_us)
             self.result.reports = self._chain.finish()
             self.result.dead_letters = self._chain.dead_letters()
+            self.result.handled = self._chain.handled
         if self._store is not None:
             for node, state in states.items():
                 base = self._versions.get(node, Version())

@@ -9,7 +9,10 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class Signal:
-    """An event that is no row: it stands at one place between the rows. `target` is a node, or None for all."""
+    """An event that is no row: it stands at one place between the rows. `target` is a node, or None for all.
+
+    `kind` is one of `headrace.signals.KINDS`.
+    """
 
     id: str
     kind: str

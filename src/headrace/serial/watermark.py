@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 # A watermark after every row: what a bounded input ends with.
 END_OF_TIME_US = (1 << 62) - 1
@@ -27,7 +27,11 @@ class Progress:
         awake = [us for p, us in latest.items() if idle_us is None or now_us - seen[p] < idle_us]
         # When all are idle, nothing says that time went on.
         reached = min(awake) - delay_us if awake else self.watermark_us
-        return Progress(latest, seen, _later(self.watermark_us, reached))
+        return Progress(latest, seen, later(self.watermark_us, reached))
+
+    def raised(self, watermark_us: int) -> Progress:
+        """After a signal that said how far event time is: the watermark never goes back."""
+        return replace(self, watermark_us=later(self.watermark_us, watermark_us))
 
     def to_json(self) -> list[object]:
         return [_texts(self.latest_us), _texts(self.seen_us), self.watermark_us]
@@ -38,7 +42,8 @@ class Progress:
         return cls(_numbers(latest), _numbers(seen), watermark)  # type: ignore[arg-type]
 
 
-def _later(one: int | None, other: int | None) -> int | None:
+def later(one: int | None, other: int | None) -> int | None:
+    """The later of two times; None is before all."""
     return max((us for us in (one, other) if us is not None), default=None)
 
 

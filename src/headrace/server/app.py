@@ -16,6 +16,7 @@ from headrace.server.routes_groups import groups_router
 from headrace.server.routes_jobs import jobs_router
 from headrace.server.routes_pipelines import pipelines_router
 from headrace.server.routes_registry import registry_router
+from headrace.server.routes_signals import signals_router
 from headrace.server.routes_sql import sql_router
 from headrace.server.routes_system import system_router
 from headrace.server.routes_topics import topics_router
@@ -27,6 +28,7 @@ ROUTERS = (
     pipelines_router,
     drafts_router,
     jobs_router,
+    signals_router,
     topics_router,
     groups_router,
     registry_router,

@@ -8,6 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from pydantic_core import PydanticSerializationError
 
 from headrace.server.models.documents import DocumentModel, EdgeModel, LayoutModel
+from headrace.signals import TOPICS_MAX, Handling, Kind
 
 SAMPLE_ROWS_MAX: Final = 200
 TEST_ROWS_MAX: Final = 1_000
@@ -75,6 +76,18 @@ class DeployBody(ExpectedBody):
     note: str = ""
     author: str = ""
     reset: bool = False
+
+
+class SignalBody(Body):
+    """For a pipeline, in every topic that it reads, or for all pipelines that read the named topics."""
+
+    kind: Kind
+    pipeline: str | None = Field(default=None, min_length=1)
+    topics: list[str] = Field(default_factory=list, max_length=TOPICS_MAX)
+    node: str | None = Field(default=None, min_length=1, description="The operator it is for; all, if not given.")
+    parameters: dict[str, Any] = Field(default_factory=dict)
+    handling: Handling = "once"
+    id: str | None = Field(default=None, description="Sent twice under one id, a signal is placed once.")
 
 
 class StartBody(Body):

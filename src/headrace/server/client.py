@@ -101,6 +101,10 @@ class ServerClient:
     def stop(self, name: str) -> dict[str, Any]:
         return self._call("POST", f"{_pipeline(name)}/stop")
 
+    def signal(self, asked: dict[str, Any]) -> dict[str, Any]:
+        """`asked` has kind and pipeline or topics, and what else a signal may have; its place comes back."""
+        return self._call("POST", "/api/signals", asked)
+
     def jobs(self) -> list[dict[str, Any]]:
         return self._list("/api/jobs", "jobs")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from typing import Final, get_args
@@ -16,6 +17,7 @@ from headrace.server.models.jobs import JobFigures, JobState
 from headrace.server.models.topics import PartitionView
 from headrace.server.service import Service
 from headrace.server.topics import BACKLOG, BLOCKED, DROPPED, TIMED_OUT
+from headrace.spark import JobStatus
 
 # A scrape waits only so long for a broker that may be away.
 BROKER_WAIT_S: Final = 2.0
@@ -79,9 +81,19 @@ def _job_metrics(service: Service) -> Iterator[Metric]:
             state.add_metric([name, known], float(job.state == known))
         batches.add_metric([name], job.batches.count)
         seconds.add_metric([name], job.batches.last_ms / 1000)
+    signals = CounterMetricFamily("headrace_job_signals", "Signals, by what became of them.", labels=[*_JOB, "fate"])
     for status in service.jobs():
         restarts.add_metric([status.pipeline], status.restarts)
-    yield from (state, batches, seconds, restarts, *_node_metrics(figures), *_edge_metrics(figures))
+        for fate, count in _signal_counts(status).items():
+            signals.add_metric([status.pipeline, fate], count)
+    yield from (state, batches, seconds, restarts, signals, *_node_metrics(figures), *_edge_metrics(figures))
+
+
+def _signal_counts(status: JobStatus) -> Counter[str]:
+    counts: Counter[str] = Counter()
+    for query in status.queries:
+        counts.update(query.signals)
+    return counts
 
 
 def _node_metrics(figures: dict[str, JobFigures]) -> Iterator[Metric]:

@@ -22,6 +22,7 @@ from headrace.server.models.jobs import JobView
 from headrace.server.producing import MessageSender
 from headrace.server.sampler import MetricsSampler
 from headrace.server.settings import ServerSettings
+from headrace.server.signals import Signals
 from headrace.server.topics import Topics
 from headrace.server.trials import Trials
 from headrace.server.views import job_view
@@ -46,7 +47,9 @@ class Service:
         self._wanted = WantedState(data / "wanted.json")
         self._store = Store(data / "headrace.sqlite")
         self._engine = Engine(
-            EngineSettings(data, settings.bootstrap, settings.log_directory, settings.spark), self.catalogue
+            EngineSettings(data, settings.bootstrap, settings.log_directory, settings.spark),
+            self.catalogue,
+            stopped_by_signal=self._wanted.forget,
         )
         self._changing = threading.RLock()
         self._versions: dict[str, Version] = {}
@@ -62,6 +65,7 @@ class Service:
         self.sampler = MetricsSampler(self.measured)
         self.topics = Topics(settings.bootstrap, settings.log_directory)
         self.groups = Groups(self.topics)
+        self.signals = Signals(settings.bootstrap, self.last_run, self.run_again)
         self.sender = MessageSender(settings.bootstrap)
         self.trials = Trials(self._engine, settings.limits.batch_runs_max, require_ready=self._require_ready)
         self._closing = threading.Event()
@@ -201,6 +205,12 @@ class Service:
                 raise
             return status
 
+    def run_again(self, name: str) -> JobStatus:
+        """Starts the version that ran last, or else the latest; one that runs is left as it is."""
+        if self.running(name) is not None:
+            return self.job(name)
+        return self.start(name, self.job_version(name), reset=False)
+
     def stop(self, name: str) -> JobStatus:
         """Forgotten before it is stopped: a crash in between must not bring it back."""
         with self._changing:
@@ -224,6 +234,11 @@ class Service:
         if started is not None and any(known.id == node for known in started.document.nodes):
             return started.document
         return self.drafts.open(name).document
+
+    def last_run(self, name: str) -> Document:
+        """What was started last, or else the latest version. Raises NotFound."""
+        version = self._versions.get(name) or self._store.latest(name)
+        return version.document
 
     def measured(self) -> list[tuple[JobStatus, Document | None]]:
         """Every job with the document that it runs."""

@@ -126,6 +126,7 @@ def job_view(status: JobStatus, version: int | None, figures: JobFigures) -> Job
         content_hash=status.content_hash,
         started_at=datetime.fromtimestamp(status.started_ms / 1000, UTC),
         restarts=status.restarts,
+        paused_by=status.paused_by,
         queries=[_query_view(query) for query in status.queries],
     )
 

@@ -83,7 +83,8 @@ def _lane_rows(
     event_time = orders.plan.schema.event_time
     output = arrow_schema(orders.plan.output_schema(catalogue))
     chain = orders.plan.chain(catalogue)
-    run = LaneRun(chain, store, lane, orders.moment, orders.versions(lane), event_time=event_time)
+    versions, signals = orders.versions(lane), orders.signals
+    run = LaneRun(chain, store, lane, orders.moment, versions, event_time=event_time, signals=signals)
     for rows in run.rows(inputs, private=True):
         yield rows if rows.schema == output else rows.cast(output)
     if source is not None:

@@ -18,6 +18,7 @@ from headrace.operators.plugin_folder import plugin_folder
 from headrace.operators.serial_chain import ChainPlan
 from headrace.serial import LaneResult, LocalFiles, Manifest, Moment, StateStore, Version
 from headrace.serial.versions import file_names
+from headrace.spark.batch_signals import NO_SIGNALS, BatchSignals
 from headrace.spark.chain_figures import ChainFigures
 from headrace.spark.orders import ORDERS_PROPERTY, ChainRecord, Orders
 from headrace.spark.specs import SinkSpec
@@ -69,16 +70,25 @@ class ChainDriver:
             raise Conflict("only operators of the same nodes, keys and columns are replaced while the query runs")
         self._next = (plan.nodes, identity)
 
-    def give_orders(self, frame: DataFrame, batch: int, offsets: str, last: ChainRecord, sink: SinkSpec) -> Moment:
+    def running(self, last: ChainRecord, signals: BatchSignals) -> ChainPlan:
+        """The operators of the micro-batch after a commit, with the settings that signals gave them."""
+        plan = self.plan if last.nodes is None else replace(self.plan, nodes=last.nodes)
+        return plan.adjusted(signals.before.parameters)
+
+    def give_orders(
+        self, frame: DataFrame, batch: int, offsets: str, last: ChainRecord, *, sink: SinkSpec, signals: BatchSignals
+    ) -> Moment:
         """Called before a micro-batch runs: tasks of this thread's jobs find their orders afterwards."""
         self._require_lanes(last)
         moment = Moment(batch, last.progress.watermark_us, batch_time_us(offsets), CALL_LIMIT_S)
-        plan = self.plan if last.nodes is None else replace(self.plan, nodes=last.nodes)
-        orders = Orders(plan, moment, str(self.directory), last.manifest, sink, plugin_folder())
+        plan = self.running(last, signals)
+        orders = Orders(plan, moment, str(self.directory), last.manifest, sink, plugin_folder(), signals.offered)
         frame.sparkSession.sparkContext.setLocalProperty(ORDERS_PROPERTY, orders.to_json())
         return moment
 
-    def after(self, last: ChainRecord, moment: Moment, results: Sequence[LaneResult]) -> ChainRecord:
+    def after(
+        self, last: ChainRecord, moment: Moment, results: Sequence[LaneResult], signals: BatchSignals = NO_SIGNALS
+    ) -> ChainRecord:
         """The record of a micro-batch whose winning tasks left these results. Raises Conflict, CorruptData."""
         self._require_lanes(last)
         if self.lane_count is not None and {result.lane for result in results} != set(range(self.lane_count)):
@@ -88,6 +98,8 @@ class ChainDriver:
             for partition, us in result.latest_us.items():
                 latest[partition] = max(us, latest.get(partition, us))
         progress = last.progress.advanced(latest, moment.now_us, self.delay_us, IDLE_US)
+        for reached_us in signals.watermarks_us:
+            progress = progress.raised(reached_us)
         nodes = last.nodes if self._next is None else self._next[0]
         return ChainRecord(_merged(last.manifest, results), progress, self.lane_count, nodes)
 

@@ -37,6 +37,13 @@ class ChainFigures:
         """Rows that left each node in a micro-batch; empty for one that is not kept."""
         return dict(self._rows.get(batch, {}))
 
+    def by_node(self) -> dict[str, dict[str, int]]:
+        """All totals of each node."""
+        nodes: dict[str, dict[str, int]] = {}
+        for (node, name), value in dict(self.totals).items():
+            nodes.setdefault(node, {})[name] = value
+        return nodes
+
     def of_figure(self, figure: str) -> dict[str, int]:
         """A figure by node."""
         return {node: value for (node, name), value in dict(self.totals).items() if name == figure}

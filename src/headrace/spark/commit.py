@@ -58,6 +58,8 @@ class CommitRecord:
     files: tuple[FileMove, ...] = ()
     chain: dict[str, Any] | None = None
     """State files and event time of the query's chain, if it has one."""
+    signals: dict[str, Any] | None = None
+    """What became of the signals that the batch ended at, and what of them still counts."""
 
     def to_bytes(self) -> bytes:
         return json.dumps(asdict(self)).encode()

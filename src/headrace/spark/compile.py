@@ -69,6 +69,8 @@ class Range:
 
     start: Offsets
     end: Offsets | None = None
+    released: Offsets = field(default_factory=dict)
+    """Where the stream is started again by hand: signals up to there stop it no more."""
 
 
 @dataclass(frozen=True)
@@ -133,6 +135,8 @@ class Compilation:
             end=self.ranges[node.id].end,
             prefilter=self.prefilter,
             serves_chain=self.serves_chain,
+            pipeline=self.validated.document.name,
+            released=self.ranges[node.id].released,
         )
 
     def _load(self, spec: SourceSpec, columns: str) -> DataFrame:

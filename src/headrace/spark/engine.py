@@ -22,8 +22,9 @@ from headrace.graph.validation import Validated, validate
 from headrace.operators import Catalogue
 from headrace.registry import Registry, TopicJournal
 from headrace.serial import SqlFunction
+from headrace.spark.batch_signals import SignalsRecord
 from headrace.spark.chain_driver import bounded_orders, make_driver
-from headrace.spark.commit import CommitLog
+from headrace.spark.commit import CommitLog, CommitRecord
 from headrace.spark.compile import Compilation, CompiledQuery, Range
 from headrace.spark.events import EventBus
 from headrace.spark.files import preview_path
@@ -42,11 +43,13 @@ from headrace.spark.query import (
     topic_of,
     with_partition_counts,
 )
+from headrace.spark.query_signals import QuerySignals, position_of
 from headrace.spark.registered import with_schema_ids
 from headrace.spark.sample import Made, Sampling
 from headrace.spark.session import SparkSettings, start_session
+from headrace.spark.signal_log import SignalLog
 from headrace.spark.sink import Committer, write_once
-from headrace.spark.specs import Output, SinkSpec
+from headrace.spark.specs import Offsets, Output, SinkSpec, TopicLocation
 from headrace.spark.status import BatchResult, JobStatus
 from headrace.spark.topics import open_topic
 from headrace.wire.client import Client
@@ -71,11 +74,29 @@ class EngineSettings:
     spark_conf: dict[str, str] = field(default_factory=dict)
 
 
+@dataclass(slots=True)
+class Start:
+    """How a job was started. Its restarts after failures reset nothing, and a signal that stopped it still does."""
+
+    reset: bool
+    until_end: bool
+    released: dict[str, Offsets] = field(default_factory=dict)
+    """Query → where it stood when somebody started it."""
+
+
 class Engine:
     """Owns the Spark driver. Its methods may be called from any thread; starts and stops happen one at a time."""
 
-    def __init__(self, settings: EngineSettings, catalogue: Catalogue | None = None) -> None:
+    def __init__(
+        self,
+        settings: EngineSettings,
+        catalogue: Catalogue | None = None,
+        *,
+        stopped_by_signal: Callable[[str], None] = lambda pipeline: None,
+    ) -> None:
+        """`stopped_by_signal` is told the name of a pipeline that a signal has stopped."""
         self.settings = settings
+        self._stopped_by_signal = stopped_by_signal
         self.catalogue = catalogue or Catalogue()
         self.events = EventBus()
         self._functions: dict[str, SqlFunction] = {}
@@ -151,7 +172,8 @@ class Engine:
                     return running.status()
                 raise Conflict(f"pipeline {document.name!r} is running", hint="stop it first")
             self._require_room(validated)
-            job = Job(validated, self._launcher(validated, reset, until_end), self.events)
+            launcher = self._launcher(validated, reset, until_end)
+            job = Job(validated, launcher, self.events, self._stopped_by_signal)
             self._jobs[document.name] = job
             job.start()
             return job.status()
@@ -169,6 +191,10 @@ class Engine:
 
     def status(self, pipeline: str) -> JobStatus:
         return self._job(pipeline).status()
+
+    def document(self, pipeline: str) -> Document:
+        """What was started last under this name. Raises NotFound."""
+        return self._job(pipeline).validated.document
 
     def jobs(self) -> tuple[JobStatus, ...]:
         return tuple(job.status() for job in list(self._jobs.values()))
@@ -268,40 +294,39 @@ class Engine:
 
     def _launcher(self, validated: Validated, reset: bool, until_end: bool) -> Callable[[], list[RunningQuery]]:
         """Starts all queries of a pipeline; only the first launch resets."""
-        fresh = [reset]
+        start = Start(reset, until_end)
 
         def launch() -> list[RunningQuery]:
             with Client(self.settings.bootstrap, client_id="headrace-engine") as client:
-                started = self._start_queries(validated, client, fresh[0], until_end)
-            fresh[0] = False
+                started = self._start_queries(validated, client, start)
+            start.reset = False
             return started
 
         return launch
 
-    def _start_queries(self, validated: Validated, client: Client, reset: bool, until_end: bool) -> list[RunningQuery]:
+    def _start_queries(self, validated: Validated, client: Client, start: Start) -> list[RunningQuery]:
         with ExitStack() as undo:
             started: list[RunningQuery] = []
             plans = plan_queries(validated, self.catalogue)
             release_holds(self.settings.log_directory, validated.document.name, keep={plan.name for plan in plans})
             for plan in plans:
-                running = self._start_query(validated, plan, client, reset, until_end)
+                running = self._start_query(validated, plan, client, start)
                 undo.callback(running.stop)
                 started.append(running)
             undo.pop_all()
         return started
 
-    def _start_query(
-        self, validated: Validated, plan: QueryPlan, client: Client, reset: bool, until_end: bool
-    ) -> RunningQuery:
+    def _start_query(self, validated: Validated, plan: QueryPlan, client: Client, start: Start) -> RunningQuery:
         home = QueryHome(validated.document.name, plan, self._jobs_directory)
         compilation = self._compilation(validated, {})
         location = topic_of(plan.source, compilation)
         log = CommitLog(Client(self.settings.bootstrap, client_id=f"headrace-{home.name}"), home.name)
         try:
-            last = open_query(home, log, location, _start_of(validated, plan.source.id), reset=reset)
+            last = open_query(home, log, location, _start_of(validated, plan.source.id), reset=start.reset)
             hold = QueryHold(location, home.pipeline, plan.name)
             hold.place(last)
-            ranges = {} if last.start is None else {plan.source.id: Range(last.start)}
+            released = start.released.setdefault(plan.name, position_of(last))
+            ranges = {} if last.start is None else {plan.source.id: Range(last.start, released=released)}
             chain_record = ChainRecord.from_json(last.chain)
             compilation = replace(compilation, ranges=ranges, lane_count=chain_record.lane_count)
             compiled = compilation.query(plan)
@@ -314,10 +339,35 @@ class Engine:
             progress = QueryProgress(plan, location.topic if location else None, end=dict(last.start or {}))
             if chain is not None:
                 progress.chain = chain.figures
-            return RunningQuery(home, compiled, Committer(spec, log, chain, hold), progress, until_end=until_end)
+            signals = self._signals(validated, plan, location, last, progress)
+            committer = Committer(spec, log, chain, hold, signals)
+            return RunningQuery(home, compiled, committer, progress, until_end=start.until_end)
         except BaseException:
             log.close()
             raise
+
+    def _signals(
+        self,
+        validated: Validated,
+        plan: QueryPlan,
+        location: TopicLocation | None,
+        last: CommitRecord,
+        progress: QueryProgress,
+    ) -> QuerySignals | None:
+        """For a query that reads a topic: only there signals have a place."""
+        if location is None:
+            return None
+        document = validated.document
+        signals = QuerySignals(
+            SignalLog(location, document.name, last.start or {}),
+            self.catalogue,
+            frozenset(node.id for node in document.nodes if node.id not in plan.members),
+            lambda kind, details, node: self.events.publish(document.name, kind, details, node=node),
+            lambda: {"query": plan.name, "nodes": progress.chain.by_node()},
+            replace(SignalsRecord.from_json(last.signals), stopped_by=None),
+        )
+        progress.signals = signals.counts
+        return signals
 
     def _report(self, query_id: str, report: Any) -> None:
         for job in list(self._jobs.values()):

@@ -11,7 +11,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
-EventKind = Literal["started", "stopped", "state_changed", "error", "progress", "end_of_stream", "draft_changed"]
+EventKind = Literal[
+    "started", "stopped", "state_changed", "error", "progress", "end_of_stream", "draft_changed", "signal"
+]
 
 # Kept apart: reports that come every second must not push out when a job started or why it failed.
 FREQUENT: Final = ("progress", "draft_changed")

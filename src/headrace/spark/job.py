@@ -30,8 +30,16 @@ _WATCH_INTERVAL_S = 0.2
 class Job:
     """Runs until stopped or until its queries end. `launch` starts them in step with the log, also after a failure."""
 
-    def __init__(self, validated: Validated, launch: Callable[[], list[RunningQuery]], events: EventBus) -> None:
+    def __init__(
+        self,
+        validated: Validated,
+        launch: Callable[[], list[RunningQuery]],
+        events: EventBus,
+        stopped_by_signal: Callable[[str], None],
+    ) -> None:
+        """`stopped_by_signal` is told the pipeline's name when a signal has stopped it."""
         self.validated = validated
+        self._stopped_by_signal = stopped_by_signal
         self.pipeline = validated.document.name
         self._launch = launch
         self._events = events
@@ -86,6 +94,7 @@ class Job:
             error=self._error.to_dict() if self._error else None,
             started_ms=self._started_ms,
             restarts=self._restarts,
+            paused_by=next((running.paused_by for running in self.queries if running.paused_by), None),
         )
 
     def report(self, query_id: str, report: StreamingQueryProgress) -> None:
@@ -103,6 +112,9 @@ class Job:
                 if all(running.has_ended for running in self.queries):
                     self._end()
                     return
+                if all(running.stopped_by or running.has_ended for running in self.queries):
+                    self._stop_at_signal()
+                    return
                 continue
             if time.monotonic() - healthy_since_s > HEALTHY_S:
                 self._restarts = 0
@@ -118,6 +130,14 @@ class Job:
         self._stop_queries()
         self._events.publish(self.pipeline, "end_of_stream")
         self._set_state("stopped")
+
+    def _stop_at_signal(self) -> None:
+        """Every query has committed all that lies before the signal, and nothing after it."""
+        signal = next(running.stopped_by for running in self.queries if running.stopped_by)
+        self._stop_queries()
+        self._stopped_by_signal(self.pipeline)
+        self._set_state("stopped", signal=signal)
+        self._events.publish(self.pipeline, "stopped", {"signal": signal})
 
     def _recover(self, failure: BaseException) -> bool:
         """Restarts after a failure that may pass. False: the job has failed for good."""

@@ -10,7 +10,7 @@ from typing import Any
 from headrace.graph.document import Node
 from headrace.graph.schema import Schema
 from headrace.operators.serial_chain import ChainPlan
-from headrace.serial import Manifest, Moment, Progress, Version, manifest_from_json, manifest_to_json
+from headrace.serial import Manifest, Moment, Progress, Signal, Version, manifest_from_json, manifest_to_json
 from headrace.spark.specs import SinkSpec
 
 # The property of a Spark job under which tasks find their orders: it goes with each task, also with a late one.
@@ -30,6 +30,7 @@ class Orders:
     sink: SinkSpec | None = None
     plugins: str | None = None
     """The plugin folder, so that tasks find the operators that the driver found."""
+    signals: tuple[Signal, ...] = ()
 
     def versions(self, lane: int) -> dict[str, Version]:
         return {node: lanes[lane] for node, lanes in self.manifest.items() if lane in lanes}
@@ -46,6 +47,7 @@ class Orders:
                 "manifest": manifest_to_json(self.manifest),
                 "sink": None if self.sink is None else asdict(self.sink),
                 "plugins": self.plugins,
+                "signals": [asdict(signal) for signal in self.signals],
             }
         )
 
@@ -56,7 +58,8 @@ class Orders:
         manifest = manifest_from_json(fields["manifest"])
         sink = None if fields["sink"] is None else SinkSpec.from_dict(fields["sink"])
         plan, moment = ChainPlan(_nodes(fields["nodes"]), schema), Moment(*fields["moment"])
-        return cls(plan, moment, fields["directory"], manifest, sink, fields["plugins"])
+        signals = tuple(Signal(**signal) for signal in fields["signals"])
+        return cls(plan, moment, fields["directory"], manifest, sink, fields["plugins"], signals)
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,6 +32,8 @@ class QueryProgress:
     bad: int = 0
     late: int = 0
     chain: ChainFigures = field(default_factory=ChainFigures)
+    signals: Mapping[str, int] = field(default_factory=dict)
+    """Signals by what became of them."""
 
     def add(self, report: StreamingQueryProgress, document: Document) -> dict[str, object]:
         """Takes one report in; returns what happened in that batch, for a progress event."""
@@ -80,6 +82,7 @@ class QueryProgress:
             tuple(counts),
             self.plan.members,
             {self._partition(partition): offset for partition, offset in self.end.items()},
+            dict(self.signals),
         )
 
     def _partition(self, partition: str) -> str:

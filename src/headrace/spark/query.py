@@ -135,6 +135,16 @@ class RunningQuery:
             raise Conflict("the query has no serial operators")
         self._committer.chain.replace(plan, catalogue, identity)
 
+    @property
+    def paused_by(self) -> str | None:
+        """The signal that the query waits behind, if it is paused."""
+        return None if self._committer.signals is None else self._committer.signals.record.paused_by
+
+    @property
+    def stopped_by(self) -> str | None:
+        """The signal at which the query is to end, once it has committed everything before it."""
+        return None if self._committer.signals is None else self._committer.signals.record.stopped_by
+
     def stop(self) -> None:
         """The query has ended afterwards, and its connection to the broker is closed."""
         self.query.stop()

@@ -16,6 +16,7 @@ from pyspark.sql import DataFrame
 
 from headrace.errors import CorruptData, ExternalFailure
 from headrace.serial import LaneResult, Moment
+from headrace.spark.batch_signals import NO_SIGNALS, BatchSignals, SignalsRecord
 from headrace.spark.chain import results_of
 from headrace.spark.chain_driver import ChainDriver
 from headrace.spark.chain_figures import ChainFigures
@@ -24,6 +25,7 @@ from headrace.spark.commit import CommitLog, CommitRecord, FileMove, Rows, appen
 from headrace.spark.files import make_visible, update_preview
 from headrace.spark.holds import QueryHold
 from headrace.spark.orders import ChainRecord
+from headrace.spark.query_signals import QuerySignals
 from headrace.spark.specs import MESSAGE_COLUMN, SinkSpec
 from headrace.spark.staging import Staged, message_of
 from headrace.wire.client import Client
@@ -55,9 +57,15 @@ class Committer:
     """
 
     def __init__(
-        self, spec: SinkSpec, log: CommitLog, chain: ChainDriver | None = None, hold: QueryHold | None = None
+        self,
+        spec: SinkSpec,
+        log: CommitLog,
+        chain: ChainDriver | None = None,
+        hold: QueryHold | None = None,
+        signals: QuerySignals | None = None,
     ) -> None:
         self.chain = chain
+        self.signals = signals
         self._hold = hold
         self._spec = spec
         self._log = log
@@ -75,6 +83,8 @@ class Committer:
 
     def close(self) -> None:
         self._log.close()
+        if self.signals is not None:
+            self.signals.log.close()
 
     def commit(self, batch: int, messages: Sequence[Staged]) -> None:
         self._with_broker(lambda: self._commit_once(batch, messages))
@@ -96,15 +106,29 @@ class Committer:
         """Tells the tasks where the chain's state stands. A batch that is committed already must not run again."""
         last, offsets = self._log.last(), self._checkpoint.offsets(batch)
         known = last is None or offsets is None or last.batch >= batch
-        record = ChainRecord.from_json(last.chain if last else None)
-        self._moment = None if known else chain.give_orders(frame, batch, offsets or "", record, self._spec)
+        self._moment = None
+        if not known and last is not None and offsets is not None:
+            signals, record = self._signals_of(last, offsets), ChainRecord.from_json(last.chain)
+            self._moment = chain.give_orders(frame, batch, offsets, record, sink=self._spec, signals=signals)
 
-    def _chain_record(self, last: CommitRecord, messages: Sequence[Staged]) -> tuple[ChainRecord, list[LaneResult]]:
+    def _signals_of(self, last: CommitRecord, offsets: str) -> BatchSignals:
+        return NO_SIGNALS if self.signals is None else self.signals.of_batch(last, offsets)
+
+    def _chain_record(
+        self, last: CommitRecord, results: Sequence[LaneResult], signals: BatchSignals
+    ) -> ChainRecord | None:
+        if self.chain is None:
+            return None
         before = ChainRecord.from_json(last.chain)
-        if self.chain is None or self._moment is None:
-            return before, []
-        results = results_of(lane for message in messages for lane in message.lanes)
-        return self.chain.after(before, self._moment, results), results
+        return before if self._moment is None else self.chain.after(before, self._moment, results, signals)
+
+    def _signals_record(
+        self, last: CommitRecord, results: Sequence[LaneResult], signals: BatchSignals
+    ) -> SignalsRecord | None:
+        if self.signals is None:
+            return None
+        plan = None if self.chain is None else self.chain.running(ChainRecord.from_json(last.chain), signals)
+        return self.signals.after(signals, plan, results)
 
     def _commit_once(self, batch: int, messages: Sequence[Staged]) -> None:
         last = self._log.last()
@@ -122,7 +146,10 @@ class Committer:
                 hint="the checkpoint and the log do not belong together; start with --reset to begin anew",
             )
         self._checkpoint.sync(last.time_ms)
-        chain, results = self._chain_record(last, messages)
+        results = results_of(lane for message in messages for lane in message.lanes)
+        batch_signals = self._signals_of(last, offsets)
+        chain = self._chain_record(last, results, batch_signals)
+        signals = self._signals_record(last, results, batch_signals)
         record = CommitRecord(
             batch=batch,
             time_ms=time.time_ns() // 1_000_000,
@@ -132,16 +159,19 @@ class Committer:
             previous_offsets=last.offsets,
             previous_commit=self._checkpoint.commit(batch - 1),
             files=moves(self._spec, batch, messages),
-            chain=None if self.chain is None else chain.to_json(),
+            chain=None if chain is None else chain.to_json(),
+            signals=None if signals is None else signals.to_json(),
         )
         self._log.commit(record, collect_rows(messages))
         if self._hold is not None:
             self._hold.advance(record)
         make_visible(record.files)
         update_preview(self._spec, messages)
-        if self.chain is not None:
+        if self.chain is not None and chain is not None:
             self.chain.committed(ChainRecord.from_json(last.chain), chain)
             self.chain.figures.add(batch, results, messages)
+        if self.signals is not None and signals is not None:
+            self.signals.committed(signals, batch)
 
     def _require_same(self, last: CommitRecord, offsets: str) -> None:
         if source_offsets(last.offsets or "") != source_offsets(offsets):

@@ -12,6 +12,7 @@ from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadLimit, ReadMa
 from pyspark.sql.types import StructType
 
 from headrace.errors import CorruptData
+from headrace.spark.signal_log import SignalLog
 from headrace.spark.specs import OPTION, Offsets, SourceSpec
 from headrace.spark.topics import open_topic
 
@@ -60,6 +61,7 @@ class TopicStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         self.schema = schema
         self._target: Offsets | None = None
         self._topic = None if spec.end else open_topic(spec.location)
+        self._signals = SignalLog(spec.location, spec.pipeline, spec.start)
         self._quiet_since_s = time.monotonic()
         self._tick_after_s = TICK_FIRST_S
 
@@ -80,11 +82,14 @@ class TopicStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         return {str(partition): end for partition, (_, end) in self._bounds().items()}
 
     def latestOffset(self, start: Offsets, limit: ReadLimit) -> Offsets:  # noqa: N802
-        """As far as the limit lets us go; a partition that appeared meanwhile begins at its first offset."""
+        """As far as the limit and the next signal let us go; a partition that appeared begins at its first offset."""
         bounds = self._bounds()
+        cuts = self._signals.cuts()
         begin = {str(p): start.get(str(p), first) for p, (first, _) in bounds.items()}
         end = self._target or {str(p): end for p, (_, end) in bounds.items()}
-        end = {p: max(end.get(p, position), position) for p, position in begin.items()}
+        if cuts.is_held(begin, self.spec.released):
+            return {**start, **begin}
+        end = cuts.limited(begin, {p: max(end.get(p, position), position) for p, position in begin.items()})
         if not isinstance(limit, ReadAllAvailable):
             rows_max = limit.max_rows if isinstance(limit, ReadMaxRows) else self.spec.max_rows_per_batch
             end = share_limit(begin, end, rows_max)
@@ -120,6 +125,7 @@ class TopicStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     def stop(self) -> None:
         if self._topic is not None:
             self._topic.close()
+        self._signals.close()
 
     def _bounds(self) -> dict[int, tuple[int, int]]:
         if self._topic is None:

@@ -55,7 +55,8 @@ class SourceSpec:
     """One topic to read. `end` is set for a batch run: read [start, end) and no more.
 
     Rows that `prefilter` rules out are not handed on, only counted (see `spark.prefilter`). Where it serves a chain,
-    every partition has a task in every batch, and there are batches without rows on a quiet stream.
+    every partition has a task in every batch, and there are batches without rows on a quiet stream. A stream ends its
+    micro-batches at the signals to `pipeline`; those that stopped it before `released` are over.
     """
 
     node: str
@@ -68,6 +69,8 @@ class SourceSpec:
     prefilter: list[Any] | None = None
     serves_chain: bool = False
     chain: ChainReading | None = None
+    pipeline: str = ""
+    released: Offsets = field(default_factory=dict)
 
     def to_json(self) -> str:
         return json.dumps(asdict(self))

@@ -35,6 +35,8 @@ class QueryStatus:
     nodes: tuple[NodeCount, ...]
     members: tuple[str, ...] = ()
     positions: Mapping[str, int] = field(default_factory=dict)
+    signals: Mapping[str, int] = field(default_factory=dict)
+    """Signals since the job started, by what became of them: handled, passed, dropped, kept."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +48,8 @@ class JobStatus:
     error: dict[str, object] | None
     started_ms: int
     restarts: int
+    paused_by: str | None = None
+    """The signal that a query of the job waits behind."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -447,6 +447,30 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/signals": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Signals
+         * @description The newest, in the order of their places.
+         */
+        get: operations["list_signals"];
+        put?: never;
+        /**
+         * Send Signal
+         * @description Answers when the signal is in its place; what becomes of it there is told by the job's events.
+         */
+        post: operations["send_signal"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/sql": {
         parameters: {
             query?: never;
@@ -1015,7 +1039,7 @@ export interface components {
              * Kind
              * @enum {string}
              */
-            kind: "started" | "stopped" | "state_changed" | "error" | "progress" | "end_of_stream" | "draft_changed";
+            kind: "started" | "stopped" | "state_changed" | "error" | "progress" | "end_of_stream" | "draft_changed" | "signal";
             /** Node */
             node: string | null;
             /** Number */
@@ -1049,7 +1073,10 @@ export interface components {
             /** Jobs */
             jobs: components["schemas"]["JobView"][];
         };
-        /** JobView */
+        /**
+         * JobView
+         * @description `paused_by`: the signal that the job waits behind.
+         */
         JobView: {
             batches: components["schemas"]["BatchFigures"];
             /** Content Hash */
@@ -1061,6 +1088,8 @@ export interface components {
             nodes: {
                 [key: string]: components["schemas"]["NodeFigures"];
             };
+            /** Paused By */
+            paused_by: string | null;
             /** Pipeline */
             pipeline: string;
             /** Queries */
@@ -1443,7 +1472,7 @@ export interface components {
         };
         /**
          * QueryView
-         * @description One streaming query. `lag` is by topic partition.
+         * @description One streaming query. `lag` is by topic partition, `signals` by what became of them.
          */
         QueryView: {
             /** Batch */
@@ -1460,6 +1489,10 @@ export interface components {
             nodes: components["schemas"]["NodeCountView"][];
             /** Rows Per Second */
             rows_per_second: number;
+            /** Signals */
+            signals: {
+                [key: string]: number;
+            };
         };
         /** ReadyView */
         ReadyView: {
@@ -1595,6 +1628,94 @@ export interface components {
         SchemaView: {
             /** Columns */
             columns: components["schemas"]["ColumnView"][];
+        };
+        /**
+         * SignalBody
+         * @description For a pipeline, in every topic that it reads, or for all pipelines that read the named topics.
+         */
+        SignalBody: {
+            /**
+             * Handling
+             * @default once
+             * @enum {string}
+             */
+            handling: "once" | "until_handled" | "always";
+            /**
+             * Id
+             * @description Sent twice under one id, a signal is placed once.
+             */
+            id?: string | null;
+            /**
+             * Kind
+             * @enum {string}
+             */
+            kind: "start" | "pause" | "resume" | "stop" | "close_window" | "advance_watermark" | "update_parameters" | "refresh_state" | "snapshot_metrics" | "custom" | "withdraw";
+            /**
+             * Node
+             * @description The operator it is for; all, if not given.
+             */
+            node?: string | null;
+            /** Parameters */
+            parameters?: {
+                [key: string]: unknown;
+            };
+            /** Pipeline */
+            pipeline?: string | null;
+            /** Topics */
+            topics?: string[];
+        };
+        /**
+         * SignalList
+         * @description In the order of their places.
+         */
+        SignalList: {
+            /** Signals */
+            signals: components["schemas"]["SignalView"][];
+        };
+        /**
+         * SignalView
+         * @description `cut`: topic → partition → offset; rows below it are before the signal. `number` grows with each one placed.
+         */
+        SignalView: {
+            /** Cut */
+            cut: {
+                [key: string]: {
+                    [key: string]: number;
+                };
+            };
+            /**
+             * Handling
+             * @enum {string}
+             */
+            handling: "once" | "until_handled" | "always";
+            /** Id */
+            id: string;
+            /**
+             * Kind
+             * @enum {string}
+             */
+            kind: "start" | "pause" | "resume" | "stop" | "close_window" | "advance_watermark" | "update_parameters" | "refresh_state" | "snapshot_metrics" | "custom" | "withdraw";
+            /** Node */
+            node: string | null;
+            /** Number */
+            number: number;
+            /** Parameters */
+            parameters: {
+                [key: string]: unknown;
+            };
+            /** Pipeline */
+            pipeline: string | null;
+            /** Reason */
+            reason: string | null;
+            /**
+             * State
+             * @enum {string}
+             */
+            state: "requested" | "placed" | "refused";
+            /** Time Ms */
+            time_ms: number;
+            /** Topics */
+            topics: string[];
         };
         /**
          * SqlBody
@@ -2669,6 +2790,71 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["CheckView"];
+                };
+            };
+            /** @description What went wrong, where, and what is valid. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDetails"];
+                };
+            };
+        };
+    };
+    list_signals: {
+        parameters: {
+            query?: {
+                limit?: number;
+                pipeline?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SignalList"];
+                };
+            };
+            /** @description What went wrong, where, and what is valid. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDetails"];
+                };
+            };
+        };
+    };
+    send_signal: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SignalBody"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SignalView"];
                 };
             };
             /** @description What went wrong, where, and what is valid. */

@@ -37,6 +37,7 @@ from headrace.server.models.pipelines import (
     VersionList,
 )
 from headrace.server.models.problems import ProblemView
+from headrace.server.models.signals import SignalList, SignalView
 from headrace.server.models.topics import MessagePage, ProducedView, TopicList, TopicView
 
 __all__ = [
@@ -73,6 +74,8 @@ __all__ = [
     "SampleView",
     "SavedView",
     "SchemaView",
+    "SignalList",
+    "SignalView",
     "TemplateList",
     "TestRunView",
     "TopicList",

@@ -9,7 +9,9 @@ from headrace.server.models.base import Model
 from headrace.server.models.documents import ColumnView, EdgeModel
 
 JobState = Literal["starting", "running", "stopping", "stopped", "failed"]
-EventKind = Literal["started", "stopped", "state_changed", "error", "progress", "end_of_stream", "draft_changed"]
+EventKind = Literal[
+    "started", "stopped", "state_changed", "error", "progress", "end_of_stream", "draft_changed", "signal"
+]
 
 
 class JobError(Model):
@@ -66,7 +68,7 @@ class NodeCountView(Model):
 
 
 class QueryView(Model):
-    """One streaming query. `lag` is by topic partition."""
+    """One streaming query. `lag` is by topic partition, `signals` by what became of them."""
 
     name: str
     batch: int
@@ -74,14 +76,18 @@ class QueryView(Model):
     rows_per_second: float
     lag: dict[str, int]
     nodes: list[NodeCountView]
+    signals: dict[str, int]
 
 
 class JobView(JobFigures):
+    """`paused_by`: the signal that the job waits behind."""
+
     pipeline: str
     version: int | None
     content_hash: str
     started_at: datetime
     restarts: int
+    paused_by: str | None
     queries: list[QueryView]
 
 

@@ -1,0 +1,69 @@
+"""Signals over HTTP, against a real broker; Spark is not needed to place one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import httpx
+import pytest
+
+from headrace.server.service import Service
+from headrace.wire.client import Client
+from headrace.wire.testing import BrokerProcess
+
+TEXT = 'topic orders schema="k STRING, n BIGINT" ! filter "n > 0" id=only ! to-topic kept'
+
+
+@pytest.fixture(scope="module")
+def bootstrap(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    broker = BrokerProcess(tmp_path_factory.mktemp("broker") / "data")
+    broker.start()
+    with Client(broker.bootstrap) as client:
+        client.create_topics({"orders": 2})
+    yield broker.bootstrap
+    broker.stop()
+
+
+@pytest.fixture
+def pipeline(client: httpx.Client) -> str:
+    assert client.post("/api/pipelines", json={"text": TEXT, "name": "shop"}).status_code == 200
+    return "shop"
+
+
+def test_a_signal_to_a_pipeline_stands_in_the_topics_that_it_reads(client: httpx.Client, pipeline: str) -> None:
+    asked = {"kind": "pause", "pipeline": pipeline, "id": "first"}
+    placed = client.post("/api/signals", json=asked).json()
+    assert placed["cut"] == {"orders": {"0": 1, "1": 1}}
+    assert (placed["state"], placed["topics"], placed["pipeline"]) == ("placed", ["orders"], "shop")
+    assert client.post("/api/signals", json=asked).json() == placed, "the same id, the same place"
+    other = client.post("/api/signals", json={"kind": "custom", "topics": ["orders"]}).json()
+    assert other["cut"] == {"orders": {"0": 2, "1": 2}}
+    listed = client.get("/api/signals", params={"pipeline": "shop"}).json()["signals"]
+    assert [signal["id"] for signal in listed] == ["first", other["id"]]
+    assert client.get("/api/signals", params={"pipeline": "other", "limit": 1}).json()["signals"] == [other]
+
+
+@pytest.mark.parametrize(
+    ("asked", "status", "told"),
+    [
+        ({"kind": "paus", "pipeline": "shop"}, 422, "kind"),
+        ({"kind": "pause"}, 422, "names its topics"),
+        ({"kind": "pause", "pipeline": "shop", "topics": ["orders"]}, 422, "topics that it reads"),
+        ({"kind": "custom", "pipeline": "shop", "node": "onyl"}, 404, "no node 'onyl'"),
+        ({"kind": "pause", "pipeline": "absent"}, 404, "absent"),
+        ({"kind": "pause", "topics": ["absent"]}, 422, "absent"),
+        ({"kind": "update_parameters", "pipeline": "shop"}, 422, "needs a node"),
+    ],
+)
+def test_a_wrong_signal_is_refused(
+    client: httpx.Client, pipeline: str, asked: dict[str, object], status: int, told: str
+) -> None:
+    answer = client.post("/api/signals", json=asked)
+    assert answer.status_code == status, answer.text
+    assert told in answer.text
+
+
+def test_a_pipeline_that_a_signal_stopped_is_not_wanted_after_a_restart(service: Service) -> None:
+    service._wanted.want("shop", 1)
+    service._engine._stopped_by_signal("shop")
+    assert service._wanted.versions == {}
