@@ -11,7 +11,7 @@ from headrace.server.service import Service
 from headrace.wire.client import Client
 from headrace.wire.testing import BrokerProcess
 
-TEXT = 'topic orders schema="k STRING, n BIGINT" ! filter "n > 0" id=only ! to-topic kept'
+TEXT = 'topic orders schema="k STRING, n BIGINT" ! filter "n > 0" ! to-topic kept'
 
 
 @pytest.fixture(scope="module")
