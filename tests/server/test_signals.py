@@ -26,7 +26,7 @@ def bootstrap(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 @pytest.fixture
 def pipeline(client: httpx.Client) -> str:
-    assert client.post("/api/pipelines", json={"text": TEXT, "name": "shop"}).status_code == 200
+    assert client.post("/api/pipelines", json={"text": TEXT, "name": "shop"}).status_code == 201
     return "shop"
 
 
@@ -46,13 +46,13 @@ def test_a_signal_to_a_pipeline_stands_in_the_topics_that_it_reads(client: httpx
 @pytest.mark.parametrize(
     ("asked", "status", "told"),
     [
-        ({"kind": "paus", "pipeline": "shop"}, 422, "kind"),
-        ({"kind": "pause"}, 422, "names its topics"),
-        ({"kind": "pause", "pipeline": "shop", "topics": ["orders"]}, 422, "topics that it reads"),
+        ({"kind": "paus", "pipeline": "shop"}, 400, "kind"),
+        ({"kind": "pause"}, 400, "names its topics"),
+        ({"kind": "pause", "pipeline": "shop", "topics": ["orders"]}, 400, "topics that it reads"),
         ({"kind": "custom", "pipeline": "shop", "node": "onyl"}, 404, "no node 'onyl'"),
         ({"kind": "pause", "pipeline": "absent"}, 404, "absent"),
-        ({"kind": "pause", "topics": ["absent"]}, 422, "absent"),
-        ({"kind": "update_parameters", "pipeline": "shop"}, 422, "needs a node"),
+        ({"kind": "pause", "topics": ["absent"]}, 400, "absent"),
+        ({"kind": "update_parameters", "pipeline": "shop"}, 400, "needs a node"),
     ],
 )
 def test_a_wrong_signal_is_refused(
