@@ -144,8 +144,5 @@ def test_settings_change_at_the_cut_and_stay_and_what_nobody_handles_is_told(sta
     sent = [changed, wrong, dropped, passed, snapshot]
     assert [told[signal.request.id] for signal in sent] == ["handled", "dropped", "dropped", "passed", "handled"]
     events = {e.details.get("id"): e for e in stack.engine.events.history(document.name)}
-    figures = events[snapshot.request.id].details["figures"]
-    assert figures == {
-        "query": node,
-        "nodes": {node: {"copied_bytes": 0, "copies": 0, "failed": 0, "rows_in": 1, "rows_out": 1}},
-    }
+    figures: Any = events[snapshot.request.id].details["figures"]
+    assert figures["nodes"][node] == {"copied_bytes": 0, "copies": 0, "failed": 0, "rows_in": 1, "rows_out": 1}
