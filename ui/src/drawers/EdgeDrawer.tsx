@@ -76,7 +76,7 @@ function Events({ pipeline, edge, columns }: { pipeline: string; edge: Edge; col
         columns={columns}
         onChange={setFilter}
       />
-      <Group gap="sm" wrap="nowrap">
+      <Group gap="sm">
         <Button
           variant="default"
           leftSection={

@@ -15,7 +15,9 @@ export function StateBadge({ state }: { state: JobState | null }) {
   return (
     <Badge
       variant="outline"
-      styles={{ root: { borderColor: color, color, background: "transparent", flex: "none" } }}
+      styles={{
+        root: { borderColor: color, color, background: "transparent", flex: "none", minWidth: "max-content" },
+      }}
       leftSection={
         <span
           aria-hidden

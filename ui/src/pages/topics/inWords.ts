@@ -7,11 +7,16 @@ const UNITS: [name: string, lengthMs: number][] = [
   ["second", 1_000],
 ];
 
-/** What a setting in milliseconds or bytes comes to; nothing for others. By Kafka's custom -1 is no limit. */
+/**
+ * What a setting in milliseconds or bytes comes to; nothing for others. By Kafka's custom -1 and the largest number
+ * are no limit, and -2 of a local limit is the same as for all.
+ */
 export function inWords(name: string, value: string | null): string {
   const number = Number(value);
   if (value === null || !Number.isInteger(number)) return "";
-  if (number === -1 && /\.(ms|bytes|records)$/.test(name)) return "no limit";
+  const isLimit = /\.(ms|bytes|records)$/.test(name);
+  if (isLimit && (number === -1 || number > Number.MAX_SAFE_INTEGER)) return "no limit";
+  if (isLimit && number === -2 && name.startsWith("local.")) return `as ${name.slice("local.".length)}`;
   if (number < 0) return "";
   if (name.endsWith(".bytes")) return bytes(number);
   return name.endsWith(".ms") ? duration(number) : "";
