@@ -124,6 +124,31 @@ def test_consume_follows(up: Any) -> None:
     assert (process.returncode, len(out.splitlines())) == (0, 2)
 
 
+def test_state_is_spread_over_other_lanes_while_the_pipeline_is_stopped(up: Any) -> None:
+    up("topic", "create", "spread-in", "--partitions", "2")
+    up("produce", "spread-in", "--key-field", "drone", stdin=rows(30))
+    file: Path = up.directory / "spread.txt"
+    window = 'length-window 3 keys=drone aggregates=["sum(battery) AS total"]'
+    schema = 'schema="drone STRING, battery DOUBLE"'
+    select = 'select drone "total AS battery"'
+    file.write_text(f"topic spread-in {schema} ! {window} ! {select} ! to-topic spread-out")
+    assert up("pipeline", "save", str(file), "--name", "spread").code == 0
+    assert up("pipeline", "start", "spread").code == 0
+    assert len(consumed(up, "spread-out", 30)) == 30
+    running = up("state", "repartition", "spread", "--lanes", "3")
+    assert (running.code, "is running" in running.err) == (2, True)
+    assert up("pipeline", "stop", "spread").code == 0
+    (query,) = up("state", "repartition", "spread", "--lanes", "3", "--json").json["queries"]
+    assert (query["lanes_before"], query["lanes"]) == (2, 3)
+    lanes = up("state", "show", "spread", "--json").json["lanes"]
+    assert {lane["lane"] for lane in lanes} == {0, 1, 2}
+    assert up("pipeline", "start", "spread").code == 0
+    up("produce", "spread-in", "--key-field", "drone", stdin=rows(30))
+    expected = [float(n) for n in range(30)]
+    assert consumed(up, "spread-out", 60) == sorted([*expected, *(2 * battery for battery in expected)])
+    assert up("pipeline", "stop", "spread").code == 0
+
+
 def test_life_of_a_pipeline(up: Any) -> None:
     up("topic", "create", "life-in", "--partitions", "2")
     up("produce", "life-in", "--key-field", "drone", stdin=rows(30))
