@@ -16,8 +16,8 @@ from headrace.serial.outside import RowSource, batches_of
 if TYPE_CHECKING:
     import pyarrow as pa
 
+# Under which the number of the next row stands in an offset.
 ROW = "row"
-# Spark calls from the process that plans a query again and again: the source is made once there.
 Numbers = dict[str, int]
 
 
@@ -86,6 +86,7 @@ class PythonStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         return batches_of(load_source(self._place), partition.start, partition.end)
 
     def _end(self) -> int:
+        # Asked before every micro-batch, in one process: the source is made once there.
         self._source = self._source or load_source(self._place)
         return self._source.end()
 
