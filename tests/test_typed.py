@@ -101,4 +101,4 @@ def test_mypy_accepts_what_fits_and_refuses_what_does_not(tmp_path: Path) -> Non
     command = [sys.executable, "-m", "mypy", "--strict", "--no-error-summary", "good.py", "bad.py"]
     found = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert "good.py" not in found.stdout
-    assert 'bad.py:15: error: Argument 1 to "map" of "Stream" has incompatible type' in found.stdout
+    assert 'bad.py:14: error: Argument 1 to "map" of "Stream" has incompatible type' in found.stdout
