@@ -6,8 +6,7 @@ import itertools
 import json
 import os
 import random
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
@@ -30,8 +29,6 @@ CUTS_MAX: Final = 3
 # Later than every row: with it, each window of the input has ended.
 END_OF_INPUT: Final = "9000-01-01T00:00:00.000000Z"
 
-_EXCLUDED_RULES: Final = "spark.sql.optimizer.excludedRules"
-_MOVES_FILTERS: Final = "org.apache.spark.sql.catalyst.optimizer.PushDownPredicates"
 _numbers = itertools.count()
 
 
@@ -58,23 +55,11 @@ class Frames:
         frame = _Build(self, pieces, is_stream=True, ends=ends).frame(node_id)
         name = f"headrace_test_{next(_numbers)}"
         writer = frame.writeStream.format("memory").queryName(name).outputMode("append").trigger(availableNow=True)
-        with self._filters_in_place():
-            query = writer.start()
-        query.awaitTermination()
+        writer.start().awaitTermination()
         try:
             return _collected(self.spark.table(name))
         finally:
             self.spark.catalog.dropTempView(name)
-
-    @contextmanager
-    def _filters_in_place(self) -> Iterator[None]:
-        """Spark moves filters before the watermark, where they would rule the end of the input out."""
-        before = self.spark.conf.get(_EXCLUDED_RULES, "")
-        self.spark.conf.set(_EXCLUDED_RULES, _MOVES_FILTERS)
-        try:
-            yield
-        finally:
-            self.spark.conf.set(_EXCLUDED_RULES, before or "")
 
 
 @dataclass(slots=True)

@@ -25,6 +25,8 @@ def stream_hindrance(validated: Validated, catalogue: Catalogue, node_id: str) -
         return "EMIT CHANGES says more in a stream than in a batch"
     if needs_end(validated, catalogue, node_id) and _is_reached_directly(document, catalogue, node_id):
         return "some rows come through a window or a join, and some around it"
+    if _filters_before_state(document, catalogue, above):
+        return "a filter stands before a window, and Spark lets it rule the end of the input out"
     return None
 
 
@@ -39,6 +41,12 @@ def is_serial(validated: Validated, catalogue: Catalogue, node_id: str) -> bool:
     document = validated.document
     kinds = (catalogue.get(document.node(one).operator).spec.kind for one in ancestors(document, node_id))
     return "serial" in kinds
+
+
+def _filters_before_state(document: Document, catalogue: Catalogue, above: set[str]) -> bool:
+    """Spark moves such filters before the watermark, which then never sees the row that ends the input."""
+    stateful = [one for one in above if _keeps_state(document, catalogue, one)]
+    return any(document.node(before).operator == "filter" for one in stateful for before in ancestors(document, one))
 
 
 def _keeps_state(document: Document, catalogue: Catalogue, node_id: str) -> bool:

@@ -1,0 +1,31 @@
+"""What cannot be compared between a batch and a stream is known before anything runs."""
+
+from __future__ import annotations
+
+import pytest
+
+from headrace.cases.streamed import needs_end, stream_hindrance
+from headrace.graph.validation import validate
+from headrace.operators.catalogue import Catalogue
+from headrace.sql import parse
+
+CATALOGUE = Catalogue()
+HEAD = "CREATE STREAM t (k STRING, v INT, ts TIMESTAMP, WATERMARK FOR ts AS ts); CREATE STREAM s AS "
+
+
+@pytest.mark.parametrize(
+    ("query", "reason", "ends"),
+    [
+        ("SELECT k FROM t WHERE v > 1", None, False),
+        ("SELECT count(*) AS n FROM t WINDOW TUMBLING(1m)", None, True),
+        ("SELECT count(*) AS n FROM t WINDOW TUMBLING(1m) HAVING count(*) > 1", None, True),
+        ("SELECT count(*) AS n FROM t WINDOW TUMBLING(1m) EMIT CHANGES", "EMIT CHANGES", True),
+        ("SELECT count(*) AS n FROM t WHERE v > 1 WINDOW TUMBLING(1m)", "a filter stands before a window", True),
+        ("SELECT k, avg(v) AS m FROM t WHERE v > 1 GROUP BY k WINDOW LENGTH(5)", None, False),
+    ],
+)
+def test_hindrances(query: str, reason: str | None, ends: bool) -> None:
+    validated = validate(parse(HEAD + query), CATALOGUE)
+    found = stream_hindrance(validated, CATALOGUE, "s")
+    assert (found is None) if reason is None else (found is not None and reason in found)
+    assert needs_end(validated, CATALOGUE, "s") is ends
