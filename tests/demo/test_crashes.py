@@ -193,12 +193,12 @@ class Rows(threading.Thread):
 
     def __init__(self, bootstrap: str) -> None:
         super().__init__()
-        self._bootstrap = bootstrap
+        self._address = bootstrap
         self._stopping = threading.Event()
         self.count = 0
 
     def run(self) -> None:
-        with Sender(self._bootstrap) as sender:
+        with Sender(self._address) as sender:
             while not self._stopping.wait(0.005):
                 key = f"k{self.count % 4}"
                 row = {"k": key, "n": self.count, "ts": "2026-01-01T00:00:00Z"}
