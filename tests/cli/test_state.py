@@ -26,10 +26,10 @@ def test_state_is_shown_as_committed_and_nobody_is_fenced(tmp_path: Path) -> Non
         with Client(broker.bootstrap, client_id="writer") as client:
             log = CommitLog(client, "shop.window")
             log.create()
-            log.commit(CommitRecord(4, 0, "identity", {"0": 0}, chain=chain), {})
+            log.commit(CommitRecord(4, 0, "identity", {"rows": {"0": 0}}, chain=chain), {})
             shown = CliRunner().invoke(app, ["state", "show", "shop", "--bootstrap", broker.bootstrap, "--json"])
             # Had the command fenced, this would be refused.
-            log.commit(CommitRecord(5, 0, "identity", {"0": 0}, chain=chain), {})
+            log.commit(CommitRecord(5, 0, "identity", {"rows": {"0": 0}}, chain=chain), {})
         lanes = json.loads(shown.stdout)["lanes"]
         assert [(lane["node"], lane["lane"], lane["changes"], lane["bytes"]) for lane in lanes] == [
             ("window", 0, 2, 110),

@@ -22,7 +22,7 @@ def noted(batch: int) -> str:
 
 def record(batch: int) -> CommitRecord:
     previous = (planned(batch - 1), noted(batch - 1)) if batch else (None, None)
-    return CommitRecord(batch, 0, "plan", {"0": 0}, planned(batch), *previous)
+    return CommitRecord(batch, 0, "plan", {"rows": {"0": 0}}, planned(batch), *previous)
 
 
 def write(directory: Path, kind: str, batch: int, text: str) -> None:
@@ -61,7 +61,7 @@ def test_rebuilt_from_any_damage(tmp_path_factory: object, last: int, states: li
 
 def test_a_query_that_was_only_opened_begins_with_nothing(tmp_path: Path) -> None:
     write(tmp_path / "checkpoint", "offsets", 0, planned(0))
-    Checkpoint(tmp_path / "checkpoint").rebuild(CommitRecord(OPENED, 0, "plan", {"0": 7}))
+    Checkpoint(tmp_path / "checkpoint").rebuild(CommitRecord(OPENED, 0, "plan", {"rows": {"0": 7}}))
     assert not (tmp_path / "checkpoint").exists()
 
 

@@ -50,7 +50,7 @@ class Query:
             client.create_topics({self.topic: 2})
         log = self._log()
         log.create()
-        log.commit(CommitRecord(OPENED, 0, "identity", {"0": 0, "1": 0}), {})
+        log.commit(CommitRecord(OPENED, 0, "identity", {"rows": {"0": 0, "1": 0}}), {})
         log.close()
         self._open()
 

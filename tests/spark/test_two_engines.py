@@ -85,7 +85,7 @@ def test_every_batch_is_committed_by_one_of_two(stack: Stack, tmp_path: Path) ->
     with Client(stack.bootstrap) as client:
         log = CommitLog(client, query)
         log.create()
-        log.commit(CommitRecord(OPENED, 0, "plan", {"0": 0}), {})
+        log.commit(CommitRecord(OPENED, 0, "plan", {"rows": {"0": 0}}), {})
     halves = [EngineHalf(name, stack.bootstrap, spec, topic, seed + n) for n, name in enumerate(("old", "new"))]
     for half in halves:
         half.start()

@@ -16,11 +16,11 @@ from dataclasses import dataclass
 from typing import Literal, TypeVar
 
 from headrace.errors import InvalidInput
+from headrace.graph.aggregation_steps import AggregationSteps
 from headrace.graph.chains import DEFAULT_INPUT, DEFAULT_OUTPUT, usual_id
 from headrace.graph.document import Document, Edge, Json, Node
 from headrace.graph.given import Names, given, listed
 from headrace.graph.serial_steps import SerialSteps
-from headrace.graph.window_steps import WindowSteps
 
 S = TypeVar("S", bound="Step")
 
@@ -56,7 +56,7 @@ class Sink(Step):
     """Where rows end: nothing follows."""
 
 
-class Stream(Step, WindowSteps, SerialSteps):
+class Stream(Step, AggregationSteps, SerialSteps):
     """Rows that steps can follow; several steps make branches."""
 
     def filter(self, condition: str, *, id: str | None = None) -> Stream:
@@ -66,6 +66,28 @@ class Stream(Step, WindowSteps, SerialSteps):
     def select(self, *columns: str, id: str | None = None) -> Stream:
         """Chooses, computes and renames columns: `select("drone", "battery / 100 AS share")`."""
         return self.then("select", id=id, columns=list(columns))
+
+    def union(self, *others: Step, id: str | None = None) -> Stream:
+        """Puts the rows of several streams together."""
+        union = self.then("union", id=id)
+        for number, other in enumerate(others, start=2):
+            self._builder.connect(other, union, target_port=f"{DEFAULT_INPUT}_{number}")
+        return union
+
+    def join(
+        self,
+        right: Step,
+        on: str,
+        *,
+        kind: Literal["inner", "left", "right", "full"] = "inner",
+        before: str | None = None,
+        after: str | None = None,
+        window: str | None = None,
+        id: str | None = None,
+    ) -> Stream:
+        """Pairs rows with those of another stream: `orders.join(payments, "left.id = right.order_id", after="1h")`."""
+        settings: dict[str, Json] = {"on": on, "kind": kind, "before": before, "after": after, "window": window}
+        return self._beside(right, "join", id, given(Stream.join, settings))
 
     def to_topic(
         self,
@@ -110,6 +132,12 @@ class Stream(Step, WindowSteps, SerialSteps):
         placed = self._builder._place(operator, config, id, after=self)
         return Stream(self._builder, placed)
 
+    def _beside(self, right: Step, operator: str, id: str | None, config: dict[str, Json]) -> Stream:
+        joined = self._builder.add(operator, id=id, **config)
+        self._builder.connect(self, joined, target_port="left")
+        self._builder.connect(right, joined, target_port="right")
+        return joined
+
     def _end(self, operator: str, id: str | None, config: dict[str, Json]) -> Sink:
         return Sink(self._builder, self._builder._place(operator, config, id, after=self))
 
@@ -136,6 +164,7 @@ class Builder:
         start: str = "earliest",
         event_time: str | None = None,
         watermark: str = "0 seconds",
+        idle_timeout: str | None = None,
         max_rows_per_batch: int = 1_000_000,
         bad_rows: Literal["drop", "dead_letter", "fail"] = "drop",
         dead_letter: str | None = None,
@@ -153,6 +182,7 @@ class Builder:
             "start": start,
             "event_time": event_time,
             "watermark": watermark,
+            "idle_timeout": idle_timeout,
             "max_rows_per_batch": max_rows_per_batch,
             "bad_rows": bad_rows,
             "dead_letter": dead_letter,

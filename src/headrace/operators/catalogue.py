@@ -7,6 +7,7 @@ from typing import Any, TypeAlias
 
 from headrace.errors import InvalidInput, did_you_mean
 from headrace.graph.document import Json
+from headrace.operators.aggregate import Aggregate
 from headrace.operators.cumulate_window import CumulateWindow
 from headrace.operators.deduplicate import Deduplicate
 from headrace.operators.file_sink import FileSink
@@ -16,6 +17,7 @@ from headrace.operators.followed_by import FollowedBy
 from headrace.operators.gap_window import GapWindow
 from headrace.operators.generator_source import GeneratorSource
 from headrace.operators.http_lookup import HttpLookup
+from headrace.operators.join import Join
 from headrace.operators.length_window import LengthWindow
 from headrace.operators.preview import Preview
 from headrace.operators.processing_time import ProcessingTime
@@ -28,9 +30,11 @@ from headrace.operators.session_window import SessionWindow
 from headrace.operators.sliding_window import SlidingWindow
 from headrace.operators.spec import Operator
 from headrace.operators.time_window import TimeWindow
+from headrace.operators.top_n import TopN
 from headrace.operators.topic_sink import TopicSink
 from headrace.operators.topic_source import TopicSource
 from headrace.operators.tumbling_window import TumblingWindow
+from headrace.operators.union import Union
 
 AnyOperator: TypeAlias = Operator[Any]
 
@@ -45,7 +49,11 @@ BUILT_IN: tuple[AnyOperator, ...] = (
     SlidingWindow(),
     CumulateWindow(),
     GapWindow(),
+    Aggregate(),
+    TopN(),
     ProcessingTime(),
+    Union(),
+    Join(),
     Deduplicate(),
     FollowedBy(),
     HttpLookup(),

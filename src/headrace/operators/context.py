@@ -24,5 +24,8 @@ class CompileContext(Protocol):
     def bounded(self) -> bool:
         """True for a batch run: read a range and end."""
 
+    def input_schema(self, port: str) -> Schema:
+        """What is known of the rows that come into a port of the node being compiled."""
+
     def read_topic(self, node: Node, schema: Schema) -> DataFrame:
         """Rows of a topic, through Headrace's own data source; only columns that the pipeline uses."""

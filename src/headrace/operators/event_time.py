@@ -16,12 +16,19 @@ if TYPE_CHECKING:
 EVENT_TIME = "The TIMESTAMP column that says when the event happened; windows need it."
 WATERMARK = "How far out of order rows may come: a window closes this much later, and later rows are late."
 NO_WATERMARK = "0 seconds"
+IDLE_TIMEOUT = (
+    "When no row came for this long, event time goes on with the clock, this far behind it, so that windows close on a "
+    "quiet stream too. For events that happen as they come: older ones that come after that are late."
+)
 
 
-def refuse_watermark_alone(event_time: str | None, watermark: str) -> None:
+def refuse_watermark_alone(event_time: str | None, watermark: str, idle_timeout: str | None = None) -> None:
     """Called by a source's config. Raises a pydantic error: a watermark without event time means nothing."""
-    if event_time is None and watermark != NO_WATERMARK:
-        raise refuse_setting("watermark is set without event_time", "name the TIMESTAMP column in event_time")
+    for setting, is_set in (("watermark", watermark != NO_WATERMARK), ("idle_timeout", idle_timeout is not None)):
+        if event_time is None and is_set:
+            raise refuse_setting(f"{setting} is set without event_time", "name the TIMESTAMP column in event_time")
+    if idle_timeout is not None and duration_ms(idle_timeout) == 0:
+        raise refuse_setting("idle_timeout has no length", "give it a duration such as 10 seconds")
 
 
 def with_event_time(schema: Schema, event_time: str | None) -> Schema:

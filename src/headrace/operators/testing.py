@@ -43,7 +43,8 @@ class Trial:
         for node_id in validated.order:
             node = document.node(node_id)
             inputs = {edge.target_port: frames[edge.source] for edge in document.inputs_of(node_id)}
-            context = _Context(node, self.spark, bounded, self.topics)
+            schemas = {edge.target_port: validated.schemas[edge.source] for edge in document.inputs_of(node_id)}
+            context = _Context(node, self.spark, bounded, self.topics, schemas)
             frames[node_id] = self.catalogue.get(node.operator).compile(validated.configs[node_id], inputs, context)
         return {node_id: frames[node_id] for node_id in validated.order if not document.outputs_of(node_id)}
 
@@ -93,6 +94,10 @@ class _Context:
     spark: SparkSession
     bounded: bool
     topics: Mapping[str, DataFrame]
+    schemas: Mapping[str, Schema]
+
+    def input_schema(self, port: str) -> Schema:
+        return self.schemas[port]
 
     def read_topic(self, node: Node, schema: Schema) -> DataFrame:
         topic = str(node.config["topic"])

@@ -16,6 +16,7 @@ from headrace.graph.schema import Schema
 from headrace.operators.arrow_types import column_types
 from headrace.operators.event_time import (
     EVENT_TIME,
+    IDLE_TIMEOUT,
     NO_WATERMARK,
     WATERMARK,
     refuse_watermark_alone,
@@ -72,6 +73,7 @@ class TopicConfig(OperatorConfig):
     )
     event_time: ColumnName | None = Field(None, description=EVENT_TIME)
     watermark: Duration = Field(NO_WATERMARK, description=WATERMARK)
+    idle_timeout: Duration | None = Field(None, description=IDLE_TIMEOUT)
     max_rows_per_batch: int = Field(1_000_000, gt=0, description="At most this many rows in one micro-batch.")
     bad_rows: Literal["drop", "dead_letter", "fail"] = Field(
         "drop",
@@ -81,7 +83,7 @@ class TopicConfig(OperatorConfig):
 
     @model_validator(mode="after")
     def _fits_together(self) -> TopicConfig:
-        refuse_watermark_alone(self.event_time, self.watermark)
+        refuse_watermark_alone(self.event_time, self.watermark, self.idle_timeout)
         refuse_foreign_settings(self)
         if self.schema_registry is not None and (self.value_schema or self.value_message):
             hint = "leave out value_schema and value_message"

@@ -132,7 +132,7 @@ def make_driver(compilation: Compilation, plan: QueryPlan, directory: Path) -> C
     chain = compilation.chain_of(plan)
     if chain is None:
         return None
-    watermark = str(getattr(compilation.validated.configs[plan.source.id], "watermark", NO_WATERMARK))
+    watermark = str(getattr(compilation.validated.configs[plan.sources[0].id], "watermark", NO_WATERMARK))
     return ChainDriver(chain, directory, duration_ms(watermark) * 1000, compilation.lanes(chain))
 
 

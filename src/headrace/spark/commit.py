@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Final
 
 from headrace.errors import CorruptData
@@ -29,6 +29,9 @@ _COMMIT_TOPIC_CONFIG = {
     "segment.bytes": str(1024 * 1024),
 }
 
+# Where a record was written before queries had several sources.
+_ONLY_SOURCE = ""
+
 # (topic, partition) → encoded record batches, still without a producer
 Rows = dict[tuple[str, int], list[bytes]]
 
@@ -43,15 +46,15 @@ class FileMove:
 
 @dataclass(frozen=True, slots=True)
 class CommitRecord:
-    """Batch `OPENED` says where the source begins; every other batch what Spark planned for it.
+    """Batch `OPENED` says where the sources begin; every other batch what Spark planned for it.
 
-    `identity` tells which plan the state belongs to; `start` is None for a source that is no topic.
+    `identity` tells which plan the state belongs to; `starts` is by source node, for those that are topics.
     """
 
     batch: int
     time_ms: int
     identity: str
-    start: dict[str, int] | None
+    starts: dict[str, dict[str, int]]
     offsets: str | None = None
     previous_offsets: str | None = None
     previous_commit: str | None = None
@@ -64,9 +67,18 @@ class CommitRecord:
     def to_bytes(self) -> bytes:
         return json.dumps(asdict(self)).encode()
 
+    def with_sources(self, nodes: Iterable[str]) -> CommitRecord:
+        """With the start of a query of one source under the name of its node: older records do not have it."""
+        if _ONLY_SOURCE not in self.starts:
+            return self
+        return replace(self, starts=dict.fromkeys(nodes, self.starts[_ONLY_SOURCE]))
+
     @classmethod
     def from_bytes(cls, data: bytes) -> CommitRecord:
         fields = json.loads(data)
+        if "start" in fields:
+            start = fields.pop("start")
+            fields["starts"] = {} if start is None else {_ONLY_SOURCE: start}
         return cls(**{**fields, "files": tuple(FileMove(**move) for move in fields["files"])})
 
 

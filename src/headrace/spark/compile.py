@@ -16,7 +16,7 @@ from headrace.formats import ValueFormat, with_schema
 from headrace.graph.document import Node
 from headrace.graph.schema import Schema, backquoted
 from headrace.graph.validation import Validated
-from headrace.operators import Catalogue, used_columns
+from headrace.operators import Catalogue, duration_ms, used_columns
 from headrace.operators.arrow_types import column_types
 from headrace.operators.serial_chain import ChainPlan
 from headrace.operators.topic_source import TopicConfig
@@ -36,6 +36,7 @@ from headrace.spark.specs import (
     OPTION,
     SKIPPED_COLUMN,
     ChainReading,
+    Idle,
     Offsets,
     Output,
     SourceSpec,
@@ -86,6 +87,8 @@ class Compilation:
     bounded: bool = False
     prefilter: Prefilter | None = None
     serves_chain: bool = False
+    tagged: bool = False
+    """Whether offsets name their source: where a query has several."""
     lane_count: int | None = None
     """Lanes of the query's chain, where it has one that was started before."""
     node: Node = field(default_factory=lambda: Node("", ""))
@@ -117,9 +120,13 @@ class Compilation:
         outputs += self._letter_outputs(plan)
         return CompiledQuery(plan, self._finished(plan, row, views, outputs), tuple(outputs), placed)
 
+    def input_schema(self, port: str) -> Schema:
+        edges = self.validated.document.inputs_of(self.node.id)
+        return next(self.validated.schemas[edge.source] for edge in edges if edge.target_port == port)
+
     def read_topic(self, node: Node, schema: Schema) -> DataFrame:
         spec = self._source_spec(node)
-        asides = {BAD_COLUMN: not spec.fail_on_bad, SKIPPED_COLUMN: spec.prefilter is not None}
+        asides = {BAD_COLUMN: not spec.fail_on_bad, SKIPPED_COLUMN: spec.prefilter is not None or spec.idle is not None}
         carried = [f"{name} {ASIDE_COLUMNS[name]}" for name, is_carried in asides.items() if is_carried]
         return self._load(spec, ", ".join((str(self._columns_read(node, schema)), *carried)))
 
@@ -135,8 +142,11 @@ class Compilation:
             end=self.ranges[node.id].end,
             prefilter=self.prefilter,
             serves_chain=self.serves_chain,
-            pipeline=self.validated.document.name,
+            # Signals cut and hold a query of one source: several could not be held at one place.
+            pipeline="" if self.tagged else self.validated.document.name,
             released=self.ranges[node.id].released,
+            tagged=self.tagged,
+            idle=self._idle(config),
         )
 
     def _load(self, spec: SourceSpec, columns: str) -> DataFrame:
@@ -148,6 +158,12 @@ class Compilation:
         """Values that name their schemas bring them along; others are read with the one declared."""
         format_ = value_format(config)
         return with_schema(format_, column_types(config.schema_columns)) if format_.registry is None else format_
+
+    def _idle(self, config: TopicConfig) -> Idle | None:
+        """Only windows and joins in Spark's plan wait for a watermark; a chain has ticks, a batch an end."""
+        if config.idle_timeout is None or config.event_time is None or self.bounded or self.serves_chain:
+            return None
+        return Idle(config.schema_columns.require(config.event_time).name, duration_ms(config.idle_timeout))
 
     def location(self, topic: str) -> TopicLocation:
         return TopicLocation(topic, self.bootstrap, None if self.log_directory is None else str(self.log_directory))
@@ -163,19 +179,32 @@ class Compilation:
         return Schema((*declared, *(column for column in schema.hidden if column.name in used)))
 
     def _base(self, plan: QueryPlan) -> DataFrame:
-        """The rows of the query's base node. What travels beside the rows is counted and left out before a chain."""
+        """The rows of the query's base node. What travels beside a source's rows is counted and left out before any
+        other node."""
         serial = self.chain_of(plan)
-        source = replace(self, prefilter=self._prefilter(plan), serves_chain=serial is not None)
+        frames: dict[str, DataFrame] = {}
         if serial is not None and place(plan, serial, self.catalogue).way_in != "rows":
-            return source._read_for_chain(plan, serial)
-        frame = source._compile(plan.source, {})
-        for node in plan.chain[1 : len(plan.chain) - (len(serial.nodes) if serial else 0)]:
-            if asides_of(frame):
-                frame = self._without_asides(frame, plan.source)
-            frame = self._compile(node, {"in": frame})
-            if node is not plan.base:
-                frame = self._counted(frame, node.id, {node.id: None})
-        return frame if serial is None else self._chained(frame, plan, serial)
+            return self._reading(plan, plan.source)._read_for_chain(plan, serial)
+        for node in plan.chain[: len(plan.chain) - (len(serial.nodes) if serial else 0)]:
+            inputs = {edge.target_port: frames[edge.source] for edge in plan.inputs_of(node)}
+            frames[node.id] = self._joined_up(plan, node, inputs)
+        if serial is None:
+            return frames[plan.base.id]
+        (before,) = plan.inputs_of(serial.nodes[0])
+        return self._chained(frames[before.source], plan, serial)
+
+    def _reading(self, plan: QueryPlan, source: Node) -> Compilation:
+        """The context for a source of the query."""
+        serves_chain, prefilter = self.chain_of(plan) is not None, self._prefilter(plan, source)
+        return replace(self, prefilter=prefilter, serves_chain=serves_chain, tagged=not plan.is_line)
+
+    def _joined_up(self, plan: QueryPlan, node: Node, inputs: Mapping[str, DataFrame]) -> DataFrame:
+        """The rows of one node, ready for those after it."""
+        if not inputs:
+            frame = self._reading(plan, node)._compile(node, {})
+            return self._without_asides(frame, node) if plan.chained and asides_of(frame) else frame
+        frame = self._compile(node, inputs)
+        return frame if node is plan.base else self._counted(frame, node.id, {node.id: None})
 
     def chain_of(self, plan: QueryPlan) -> ChainPlan | None:
         return chain_of(plan, self.validated, self.catalogue)
@@ -206,10 +235,12 @@ class Compilation:
             return behind_packets(packets, read, self.catalogue, lane_count, node.id, stages=stages)
 
     def _chained(self, frame: DataFrame, plan: QueryPlan, serial: ChainPlan) -> DataFrame:
-        if asides_of(frame):
-            frame = self._without_asides(frame, plan.source)
         with blaming(serial.nodes[0]):
-            if plan.source.operator != "topic" and serial.keys(self.catalogue) is None and _keeps_state(serial, self):
+            if (
+                plan.sources[0].operator != "topic"
+                and serial.keys(self.catalogue) is None
+                and _keeps_state(serial, self)
+            ):
                 raise InvalidInput("as_topic is for rows of a topic", hint="leave partitioned as it is: by_key")
             # Columns that nobody uses were not read.
             read = replace(serial, schema=serial.schema.keep(frame.columns))
@@ -230,13 +261,13 @@ class Compilation:
     def _schema(self, node: Node) -> Schema:
         return self.validated.schemas[node.id]
 
-    def _prefilter(self, plan: QueryPlan) -> Prefilter | None:
-        """What the filters right behind a topic, one in each branch, let the source leave out."""
-        first = [plan.chain[1:2]] if plan.chained else [tuple(node for node, _ in b.steps[:1]) for b in plan.branches]
-        if plan.source.operator != "topic":
+    def _prefilter(self, plan: QueryPlan, source: Node) -> Prefilter | None:
+        """What the filters right behind a topic, in every way that its rows go, let the source leave out."""
+        if source.operator != "topic":
             return None
-        conditions = [self._condition(nodes[0], plan.source) if nodes else None for nodes in first]
-        return prefilter_of(conditions, self._schema(plan.source))
+        followers = plan.followers_of(source) if plan.chained else [branch.first_node for branch in plan.branches]
+        conditions = [self._condition(node, source) if node else None for node in followers]
+        return prefilter_of(conditions, self._schema(source))
 
     def _letter_outputs(self, plan: QueryPlan) -> list[Output]:
         """The topic for rows that the chain's operators set aside. Raises InvalidInput where nodes name several."""
@@ -256,7 +287,7 @@ class Compilation:
 
     def _without_asides(self, frame: DataFrame, source: Node) -> DataFrame:
         asides = asides_of(frame)
-        counted = frame.observe(self._observer(f"{NODE_ROWS}.asides"), *_aside_counts(frame, source))
+        counted = frame.observe(self._observer(f"{NODE_ROWS}.asides.{source.id}"), *_aside_counts(frame, source))
         return counted.where(reduce(and_, (frame[name].isNull() for name in asides))).drop(*asides)
 
     def _counted(
@@ -282,12 +313,12 @@ class Compilation:
     def _finished(self, plan: QueryPlan, row: WideRow, views: Mapping[str, View], outputs: list[Output]) -> DataFrame:
         """Counts what each node let through, drops rows that no output wants, keeps what the writer reads."""
         # A node right before a sink lets through what the sink gets: only others must be counted before rows go.
-        passed = {node: view.keep for node, view in views.items() if plan.chained or node != plan.source.id}
+        passed = {node: view.keep for node, view in views.items() if plan.chained or node != plan.base.id}
         sinks = {branch.sink.id: views[branch.last_node or plan.base.id].keep for branch in plan.branches}
         early = {node: keep for node, keep in passed.items() if keep not in sinks.values()}
         late = {node: keep for node, keep in {**passed, **sinks}.items() if node not in early}
         frame = self._counted(row.frame, "early", early)
-        asides = _aside_counts(frame, plan.source)
+        asides = _aside_counts(frame, plan.sources[0])
         # One observation for all counts: each splits the code that Spark generates.
         frame = self._counted(_wanted_only(frame, set(sinks.values())), "late", late, asides)
         wanted = [name for output in outputs for name in physical_columns(output)]

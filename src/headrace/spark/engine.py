@@ -40,7 +40,7 @@ from headrace.spark.query import (
     align,
     batch_range,
     open_query,
-    topic_of,
+    topics_of,
     with_partition_counts,
 )
 from headrace.spark.query_signals import QuerySignals, position_of
@@ -214,7 +214,7 @@ class Engine:
         job = self._job(pipeline)
         targets = self._targets(job)
         while time.monotonic() < deadline_s and job.state in ("starting", "running"):
-            if all(self._reached(running, targets.get(running.progress.topic)) for running in job.queries):
+            if all(self._reached(running, targets) for running in job.queries):
                 return True
             time.sleep(_IDLE_POLL_S)
         return False
@@ -226,9 +226,7 @@ class Engine:
         began_s = time.monotonic()
         compilation = self._compilation(validated, {}, bounded=True)
         ranges = {
-            node.id: batch_range(location, start, end)
-            for node in document.nodes
-            if (location := topic_of(node, compilation)) is not None
+            node: batch_range(location, start, end) for node, location in topics_of(document.nodes, compilation).items()
         }
         compilation = replace(compilation, ranges=ranges)
         run = uuid.uuid4().hex[:12]
@@ -319,14 +317,15 @@ class Engine:
     def _start_query(self, validated: Validated, plan: QueryPlan, client: Client, start: Start) -> RunningQuery:
         home = QueryHome(validated.document.name, plan, self._jobs_directory)
         compilation = self._compilation(validated, {})
-        location = topic_of(plan.source, compilation)
+        topics = topics_of(plan.sources, compilation)
         log = CommitLog(Client(self.settings.bootstrap, client_id=f"headrace-{home.name}"), home.name)
         try:
-            last = open_query(home, log, location, _start_of(validated, plan.source.id), reset=start.reset)
-            hold = QueryHold(location, home.pipeline, plan.name)
+            starts = {node: str(validated.configs[node].start) for node in topics}
+            last = open_query(home, log, topics, starts, reset=start.reset)
+            hold = QueryHold(topics, home.pipeline, plan.name)
             hold.place(last)
             released = start.released.setdefault(plan.name, position_of(last))
-            ranges = {} if last.start is None else {plan.source.id: Range(last.start, released=released)}
+            ranges = {node: Range(begin, released=released) for node, begin in last.starts.items()}
             chain_record = ChainRecord.from_json(last.chain)
             compilation = replace(compilation, ranges=ranges, lane_count=chain_record.lane_count)
             compiled = compilation.query(plan)
@@ -336,9 +335,11 @@ class Engine:
             outputs = self._outputs(client, compiled, validated)
             spec = home.sink_spec(self.settings.bootstrap, outputs)
             align(home, spec, last)
-            progress = QueryProgress(plan, location.topic if location else None, end=dict(last.start or {}))
+            names = {node: location.topic for node, location in topics.items()}
+            progress = QueryProgress(plan, names, ends={node: dict(begin) for node, begin in last.starts.items()})
             if chain is not None:
                 progress.chain = chain.figures
+            location = topics.get(plan.source.id) if plan.is_line else None
             signals = self._signals(validated, plan, location, last, progress)
             committer = Committer(spec, log, chain, hold, signals)
             return RunningQuery(home, compiled, committer, progress, until_end=start.until_end)
@@ -359,7 +360,7 @@ class Engine:
             return None
         document = validated.document
         signals = QuerySignals(
-            SignalLog(location, document.name, last.start or {}),
+            SignalLog(location, document.name, last.starts[plan.source.id]),
             self.catalogue,
             frozenset(node.id for node in document.nodes if node.id not in plan.members),
             lambda kind, details, node: self.events.publish(document.name, kind, details, node=node),
@@ -373,26 +374,21 @@ class Engine:
         for job in list(self._jobs.values()):
             job.report(query_id, report)
 
-    def _targets(self, job: Job) -> dict[str | None, dict[str, int]]:
+    def _targets(self, job: Job) -> dict[str, int]:
+        """Topic partition → end, for all that the job reads."""
         compilation = self._compilation(job.validated, {})
-        topics = {running.progress.topic for running in job.queries} - {None}
-        targets: dict[str | None, dict[str, int]] = {}
-        for name in topics:
-            with closing(open_topic(compilation.location(str(name)))) as topic:
-                targets[name] = {str(partition): end for partition, (_, end) in topic.bounds().items()}
+        targets: dict[str, int] = {}
+        for name in {name for running in job.queries for name in running.progress.topics.values()}:
+            with closing(open_topic(compilation.location(name))) as topic:
+                targets |= {f"{name}-{partition}": end for partition, (_, end) in topic.bounds().items()}
         return targets
 
     @staticmethod
-    def _reached(running: RunningQuery, target: dict[str, int] | None) -> bool:
+    def _reached(running: RunningQuery, targets: Mapping[str, int]) -> bool:
         status = running.query.status
         if status["isTriggerActive"] or status["isDataAvailable"]:
             return False
-        end = running.progress.end
-        return target is None or all(end.get(partition, 0) >= offset for partition, offset in target.items())
-
-
-def _start_of(validated: Validated, node: str) -> str:
-    return str(getattr(validated.configs[node], "start", "earliest"))
+        return all(offset >= targets.get(partition, 0) for partition, offset in running.progress.positions.items())
 
 
 def _partitions_wanted(validated: Validated) -> dict[str, int]:

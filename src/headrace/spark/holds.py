@@ -3,34 +3,34 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 
 from headrace.log import advance_hold, hold_owners, place_hold, release_hold
 from headrace.spark.checkpoint import source_offsets
 from headrace.spark.commit import CommitRecord
-from headrace.spark.specs import Offsets, TopicLocation
+from headrace.spark.specs import Offsets, TopicLocation, node_of
 
 
 class QueryHold:
-    """The hold of one query; of a source that is no topic, or not on this machine, there is none."""
+    """The hold of one query; of sources that are no topics, or not on this machine, there is none."""
 
-    def __init__(self, location: TopicLocation | None, pipeline: str, query: str) -> None:
-        self._topic = "" if location is None else location.topic
-        directory = None if location is None else location.log_directory
+    def __init__(self, topics: Mapping[str, TopicLocation], pipeline: str, query: str) -> None:
+        self._topics = {node: location.topic for node, location in topics.items()}
+        directory = next((location.log_directory for location in topics.values()), None)
         self._log_directory = None if directory is None else Path(directory)
         self._owner = _owner(pipeline, query)
 
     def place(self, last: CommitRecord) -> None:
         """Before the query starts: what follows its last record, and what that batch read, is kept. Raises OSError."""
-        if self._log_directory is not None and last.start is not None:
+        if self._log_directory is not None and last.starts:
             needed, reached = self._positions(last)
             place_hold(self._log_directory, self._owner, needed, reached=reached)
 
     def advance(self, committed: CommitRecord) -> None:
         """After a commit. A disk that refuses leaves the older hold, which only keeps more."""
-        if self._log_directory is not None and committed.start is not None:
+        if self._log_directory is not None and committed.starts:
             with suppress(OSError):
                 advance_hold(self._log_directory, self._owner, *self._positions(committed))
 
@@ -40,13 +40,18 @@ class QueryHold:
         Spark runs the last batch once more where it had not noted its end, so its beginning is needed too. A partition
         that appeared with it was read from its first offset.
         """
-        reached = _offsets(record.offsets, record.start or {})
-        before = _offsets(record.previous_offsets, record.start or {})
-        needed = {partition: before.get(partition, 0) for partition in reached}
-        return self._by_topic(needed), self._by_topic(reached)
+        reached = self._by_topic(_offsets(record.offsets, record.starts))
+        before = self._by_topic(_offsets(record.previous_offsets, record.starts))
+        return {partition: before.get(partition, 0) for partition in reached}, reached
 
-    def _by_topic(self, offsets: Offsets) -> dict[tuple[str, int], int]:
-        return {(self._topic, int(partition)): offset for partition, offset in offsets.items()}
+    def _by_topic(self, offsets: Iterable[tuple[str, Offsets]]) -> dict[tuple[str, int], int]:
+        """The smallest offset, where several sources read one topic."""
+        found: dict[tuple[str, int], int] = {}
+        for node, partitions in offsets:
+            for partition, offset in partitions.items():
+                key = (self._topics[node], int(partition))
+                found[key] = min(offset, found.get(key, offset))
+        return found
 
 
 def release_holds(log_directory: Path | None, pipeline: str, *, keep: Collection[str] = ()) -> None:
@@ -63,7 +68,15 @@ def _owner(pipeline: str, query: str) -> str:
     return f"{pipeline}/{query}"
 
 
-def _offsets(write_ahead: str | None, start: Offsets) -> Offsets:
-    """The partitions' offsets in Spark's write-ahead file; without one, the start."""
-    offsets: Offsets = start if write_ahead is None else json.loads(source_offsets(write_ahead)[0])
-    return {partition: offset for partition, offset in offsets.items() if partition.isdigit()}
+def _offsets(write_ahead: str | None, starts: Mapping[str, Offsets]) -> Iterator[tuple[str, Offsets]]:
+    """The partitions' offsets in Spark's write-ahead file, by source node; without one, the starts."""
+    if write_ahead is None:
+        yield from starts.items()
+        return
+    only = next(iter(starts)) if len(starts) == 1 else None
+    for line in source_offsets(write_ahead):
+        if line.startswith("{"):
+            node = node_of(offsets := json.loads(line)) or only
+            partitions = {name: offset for name, offset in offsets.items() if name.isdigit()}
+            if node is not None and partitions:
+                yield node, partitions

@@ -46,6 +46,8 @@ def place(plan: QueryPlan, chain: ChainPlan, catalogue: Catalogue) -> Placement:
 
 
 def _way_in(plan: QueryPlan, chain: ChainPlan, catalogue: Catalogue) -> tuple[WayIn, str]:
+    if not plan.is_line:
+        return "rows", "several inputs come together before it, in Spark's plan"
     if plan.source.operator != "topic":
         return "rows", f"the source {plan.source.operator} is Spark's own"
     if plan.chain[1].id != chain.nodes[0].id:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import cast
 
 from headrace.errors import InvalidInput
-from headrace.graph.document import Document, Json, Node, canonical_json
+from headrace.graph.document import Edge, Json, Node, canonical_json
 from headrace.graph.validation import Validated
 from headrace.operators import Catalogue
 from headrace.operators.row_step import RowStep
@@ -25,6 +25,11 @@ class Branch:
     steps: tuple[tuple[Node, RowStep], ...]
 
     @property
+    def first_node(self) -> Node | None:
+        """The node after the base, unless that is the sink."""
+        return self.steps[0][0] if self.steps else None
+
+    @property
     def last_node(self) -> str | None:
         """The node before the sink, unless that is the base itself."""
         return self.steps[-1][0].id if self.steps else None
@@ -32,17 +37,37 @@ class Branch:
 
 @dataclass(frozen=True, slots=True)
 class QueryPlan:
-    """`chain` leads from the source to the base, both included; `bad_rows_of` is the source whose bad rows end here."""
+    """`chain` leads from the sources to the base, all included, each node after those that feed it; `edges` are those
+    between them. `bad_rows_of` is the source whose bad rows end here."""
 
     name: str
     chain: tuple[Node, ...]
     branches: tuple[Branch, ...]
     output_mode: str
     bad_rows_of: Node | None = None
+    edges: tuple[Edge, ...] = ()
+
+    @property
+    def sources(self) -> tuple[Node, ...]:
+        fed = {edge.target for edge in self.edges}
+        return tuple(node for node in self.chain if node.id not in fed)
 
     @property
     def source(self) -> Node:
-        return self.chain[0]
+        """The only source, or the first of several."""
+        return self.sources[0]
+
+    @property
+    def is_line(self) -> bool:
+        """One source, and every node feeds just the next."""
+        return len(self.edges) == len(self.chain) - 1 and len(self.sources) == 1
+
+    def inputs_of(self, node: Node) -> tuple[Edge, ...]:
+        return tuple(edge for edge in self.edges if edge.target == node.id)
+
+    def followers_of(self, node: Node) -> tuple[Node, ...]:
+        fed = {edge.target for edge in self.edges if edge.source == node.id}
+        return tuple(follower for follower in self.chain if follower.id in fed)
 
     @property
     def base(self) -> Node:
@@ -67,8 +92,8 @@ def plan_queries(validated: Validated, catalogue: Catalogue) -> tuple[QueryPlan,
         chain, branch = _way_to(sink, validated, catalogue)
         bases.setdefault(chain, []).append(branch)
     plans = [_plan(chain, branches, validated) for chain, branches in sorted(bases.items())]
-    housed = {plan.source.id for plan in plans if plan.bad_rows_of is not None}
-    homeless = {plan.source.id: plan.source for plan in plans if plan.source.id not in housed}
+    housed = {plan.bad_rows_of.id for plan in plans if plan.bad_rows_of is not None}
+    homeless = {source.id: source for plan in plans for source in plan.sources if source.id not in housed}
     letters = [source for source in homeless.values() if _dead_letter(source, validated)]
     return (*plans, *(QueryPlan(f"{source.id}.bad", (source,), (), "append", source) for source in letters))
 
@@ -82,16 +107,21 @@ def chain_of(plan: QueryPlan, validated: Validated, catalogue: Catalogue) -> Cha
     if list(plan.chain[first:]) != serial:
         hint = "filters, selects and sinks can; for more, write to a topic and go on from there"
         raise InvalidInput(f"{plan.base.operator} cannot follow a serial operator", node=plan.base.id, hint=hint)
-    return ChainPlan(tuple(serial), validated.schemas[plan.chain[first - 1].id])
+    if not plan.is_line and any(catalogue.get(node.operator).spec.stateful for node in serial):
+        hint = "write the rows to a topic, and go on from there"
+        raise InvalidInput("state in Python needs rows of one source", node=serial[0].id, hint=hint)
+    (before,) = plan.inputs_of(serial[0])
+    return ChainPlan(tuple(serial), validated.schemas[before.source])
 
 
 def identity(plan: QueryPlan) -> str:
     """Changes when offsets or state of the query would mean something else: then it cannot simply go on."""
     meaning = [node.to_dict() for node in plan.chain]
     if not plan.chained:
-        meaning = [
-            {"operator": plan.source.operator, "of": plan.source.config.get("topic", plan.source.config.get("path"))}
-        ]
+        (source,) = plan.sources
+        meaning = [{"operator": source.operator, "of": source.config.get("topic", source.config.get("path"))}]
+    if not plan.is_line:
+        meaning += [edge.to_dict() for edge in plan.edges]
     return hashlib.sha256(canonical_json(cast("Json", meaning)).encode()).hexdigest()
 
 
@@ -99,7 +129,8 @@ def _plan(chain: tuple[str, ...], branches: list[Branch], validated: Validated) 
     nodes = tuple(validated.document.node(node_id) for node_id in chain)
     mode = "update" if any(getattr(validated.configs[node], "emit", None) == "changes" for node in chain) else "append"
     bad_rows_of = nodes[0] if len(nodes) == 1 and nodes[0].operator == "topic" else None
-    return QueryPlan(chain[-1], nodes, tuple(branches), mode, bad_rows_of)
+    edges = tuple(edge for edge in validated.document.edges if {edge.source, edge.target} <= set(chain))
+    return QueryPlan(chain[-1], nodes, tuple(branches), mode, bad_rows_of, edges)
 
 
 def _dead_letter(source: Node, validated: Validated) -> str | None:
@@ -108,25 +139,25 @@ def _dead_letter(source: Node, validated: Validated) -> str | None:
 
 
 def _way_to(sink: Node, validated: Validated, catalogue: Catalogue) -> tuple[tuple[str, ...], Branch]:
-    """The chain up to the base, and the row steps from there to the sink."""
-    path = _path(validated.document, sink)
+    """All nodes up to the base, and the row steps from there to the sink."""
+    document = validated.document
     steps: list[tuple[Node, RowStep]] = []
-    while len(path) > 1:
-        node, before = path[-1], path[-2]
-        step = catalogue.get(node.operator).row_step(validated.configs[node.id], validated.schemas[before.id])
+    node = document.node(document.inputs_of(sink.id)[0].source)
+    while edges := document.inputs_of(node.id):
+        before = edges[0].source
+        step = catalogue.get(node.operator).row_step(validated.configs[node.id], validated.schemas[before])
         if step is None:
             break
         steps.insert(0, (node, step))
-        path.pop()
-    return tuple(node.id for node in path), Branch(sink, tuple(steps))
+        node = document.node(before)
+    return _up_to(node, validated), Branch(sink, tuple(steps))
 
 
-def _path(document: Document, sink: Node) -> list[Node]:
-    """From the source to the node before the sink; every operator so far has one input."""
-    path: list[Node] = []
-    edges = document.inputs_of(sink.id)
-    while edges:
-        node = document.node(edges[0].source)
-        path.insert(0, node)
-        edges = document.inputs_of(node.id)
-    return path
+def _up_to(base: Node, validated: Validated) -> tuple[str, ...]:
+    """The ids of the base and of all nodes that its rows come through, each after those that feed it."""
+    wanted, waiting = {base.id}, [base.id]
+    while waiting:
+        feeding = {edge.source for edge in validated.document.inputs_of(waiting.pop())} - wanted
+        wanted |= feeding
+        waiting += feeding
+    return tuple(node_id for node_id in validated.order if node_id in wanted)

@@ -11,25 +11,27 @@ from headrace.graph.document import Document
 from headrace.spark.chain_figures import ChainFigures
 from headrace.spark.compile import BAD_ROWS, NODE_ROWS, SKIPPED_ROWS
 from headrace.spark.plan import QueryPlan
+from headrace.spark.specs import node_of
 from headrace.spark.status import NodeCount, QueryStatus
 
 if TYPE_CHECKING:
-    from pyspark.sql.streaming.listener import StreamingQueryProgress
+    from pyspark.sql.streaming.listener import SourceProgress, StreamingQueryProgress
 
 
 @dataclass(slots=True)
 class QueryProgress:
-    """Totals of one query since its job started; the listener's thread writes. `end` begins where the query does."""
+    """Totals of one query since its job started; the listener's thread writes. By source node: the topic that it reads,
+    and `ends`, which begin where the query does."""
 
     plan: QueryPlan
-    topic: str | None
+    topics: Mapping[str, str]
     batch: int = -1
     batch_ms: float = 0.0
     rows_per_second: float = 0.0
-    end: dict[str, int] = field(default_factory=dict)
+    ends: dict[str, dict[str, int]] = field(default_factory=dict)
     lag: dict[str, int] = field(default_factory=dict)
     rows: dict[str, int] = field(default_factory=dict)
-    bad: int = 0
+    bad: dict[str, int] = field(default_factory=dict)
     late: int = 0
     chain: ChainFigures = field(default_factory=ChainFigures)
     signals: Mapping[str, int] = field(default_factory=dict)
@@ -37,18 +39,20 @@ class QueryProgress:
 
     def add(self, report: StreamingQueryProgress, document: Document) -> dict[str, object]:
         """Takes one report in; returns what happened in that batch, for a progress event."""
-        start, self.end = self._offsets(report, "startOffset") or self.end, self._offsets(report, "endOffset")
-        latest = self._offsets(report, "latestOffset")
+        before = self.positions
+        self.ends = {**self.ends, **self._offsets(report, "endOffset")}
+        after = self.positions
+        latest = self._by_partition(self._offsets(report, "latestOffset"))
         nodes, bad = self._node_rows(report)
         late = sum(operator.numRowsDroppedByWatermark for operator in report.stateOperators)
         self.batch = report.batchId
         self.batch_ms = float(report.durationMs.get("triggerExecution", 0))
         self.rows_per_second = report.processedRowsPerSecond or 0.0
-        self.lag = {self._partition(p): max(0, latest.get(p, end) - end) for p, end in self.end.items()}
-        self.bad += bad
+        self.lag = {partition: max(0, latest.get(partition, end) - end) for partition, end in after.items()}
         self.late += late
-        for node, rows in nodes.items():
-            self.rows[node] = self.rows.get(node, 0) + rows
+        for total, counted in ((self.rows, nodes), (self.bad, bad)):
+            for node, rows in counted.items():
+                total[node] = total.get(node, 0) + rows
         return {
             "query": self.plan.name,
             "batch": self.batch,
@@ -56,11 +60,16 @@ class QueryProgress:
             "duration_ms": dict(report.durationMs),
             "nodes": nodes,
             "edges": {f"{e.source}→{e.target}": nodes[e.source] for e in document.edges if e.source in nodes},
-            "partitions": {self._partition(p): end - start.get(p, end) for p, end in self.end.items()},
+            "partitions": {partition: end - before.get(partition, end) for partition, end in after.items()},
             "lag": dict(self.lag),
-            "bad": bad,
+            "bad": sum(bad.values()),
             "late": late,
         }
+
+    @property
+    def positions(self) -> dict[str, int]:
+        """Topic partition → offset after the last record that is in the output, of every source that reads it."""
+        return self._by_partition(self.ends)
 
     def status(self) -> QueryStatus:
         failed, late = self.chain.of_figure("failed"), self.chain.of_figure("late")
@@ -68,7 +77,7 @@ class QueryProgress:
             NodeCount(
                 node,
                 rows,
-                (self.bad if node == self.plan.source.id else 0) + failed.get(node, 0),
+                self.bad.get(node, 0) + failed.get(node, 0),
                 (self.late if node == self.plan.base.id and self.plan.chained else 0) + late.get(node, 0),
             )
             for node, rows in self.rows.items()
@@ -81,26 +90,38 @@ class QueryProgress:
             dict(self.lag),
             tuple(counts),
             self.plan.members,
-            {self._partition(partition): offset for partition, offset in self.end.items()},
+            self.positions,
             dict(self.signals),
         )
 
-    def _partition(self, partition: str) -> str:
-        return f"{self.topic}-{partition}"
+    def _by_partition(self, offsets: Mapping[str, Mapping[str, int]]) -> dict[str, int]:
+        """What several sources of one topic have in common is the smallest offset."""
+        found: dict[str, int] = {}
+        for node, partitions in offsets.items():
+            for partition, offset in partitions.items():
+                name = f"{self.topics[node]}-{partition}"
+                found[name] = min(offset, found.get(name, offset))
+        return found
 
-    def _offsets(self, report: StreamingQueryProgress, name: str) -> dict[str, int]:
-        if self.topic is None or not report.sources:
-            return {}
-        return parse_offsets(getattr(report.sources[0], name))
+    def _source_of(self, report: SourceProgress) -> str:
+        """The node that a report of a source is about; where a query has several, their offsets name them."""
+        offsets: dict[str, Any] = json.loads(report.endOffset) if (report.endOffset or "").startswith("{") else {}
+        return node_of(offsets) or self.plan.source.id
 
-    def _node_rows(self, report: StreamingQueryProgress) -> tuple[dict[str, int], int]:
+    def _offsets(self, report: StreamingQueryProgress, name: str) -> dict[str, dict[str, int]]:
+        found = {self._source_of(source): parse_offsets(getattr(source, name)) for source in report.sources}
+        return {node: offsets for node, offsets in found.items() if node in self.topics and offsets}
+
+    def _node_rows(self, report: StreamingQueryProgress) -> tuple[dict[str, int], dict[str, int]]:
         counts = Counts.of((name, row.asDict()) for name, row in report.observedMetrics.items())
-        source = self.plan.source.id
-        bad = counts.bad.get(source, 0)
-        handed_on = sum(source.numInputRows for source in report.sources)
-        seen_by_spark = {source: handed_on - bad + counts.skipped.get(source, 0)}
+        handed_on: dict[str, int] = {}
+        for source in report.sources:
+            # A source that feeds two sides of a join is reported twice, with the same rows.
+            node = self._source_of(source)
+            handed_on[node] = max(source.numInputRows, handed_on.get(node, 0))
+        rows = {node: n - counts.bad.get(node, 0) + counts.skipped.get(node, 0) for node, n in handed_on.items()}
         # A chain counts its own rows, those between its nodes, and those of a source that never reach Spark.
-        return {**seen_by_spark, **self.chain.rows_of(report.batchId), **counts.nodes}, bad
+        return {**rows, **self.chain.rows_of(report.batchId), **counts.nodes}, counts.bad
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import time
+from collections.abc import Iterable, Mapping
 from contextlib import closing
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -59,18 +60,19 @@ class QueryHome:
 
 
 def open_query(
-    home: QueryHome, log: CommitLog, location: TopicLocation | None, start: str, *, reset: bool
+    home: QueryHome, log: CommitLog, topics: Mapping[str, TopicLocation], starts: Mapping[str, str], *, reset: bool
 ) -> CommitRecord:
     """Takes the query over: nobody else can commit to it any more. Returns where it stands.
 
-    The first time, and on reset, its beginning is fixed and written down: a crash cannot move it.
+    `topics` and `starts` are by source node: where its topic is, and where reading begins. The first time, and on
+    reset, its beginning is fixed and written down: a crash cannot move it.
     Raises Conflict when what is stored belongs to another plan.
     """
     log.create()
     last = None if reset else log.last()
     wanted = identity(home.plan)
     if last is None:
-        begin = None if location is None else resolve_start(location, start)
+        begin = {node: resolve_start(location, starts[node]) for node, location in topics.items()}
         last = CommitRecord(OPENED, time.time_ns() // 1_000_000, wanted, begin)
         log.commit(last, {})
     elif last.identity != wanted:
@@ -79,7 +81,7 @@ def open_query(
             node=home.plan.base.id,
             hint="start with --reset to drop the state and begin anew, or go back to that version",
         )
-    return last
+    return last.with_sources(topics)
 
 
 def align(home: QueryHome, spec: SinkSpec, last: CommitRecord) -> None:
@@ -197,7 +199,6 @@ def batch_range(location: TopicLocation, start: str, end: str) -> Range:
     return Range(resolve_start(location, start), resolve_start(location, end))
 
 
-def topic_of(node: Node, compilation: Compilation) -> TopicLocation | None:
-    """Where the topic of a source node is; None for a source that is no topic."""
-    topic = node.config.get("topic") if node.operator == "topic" else None
-    return None if topic is None else compilation.location(str(topic))
+def topics_of(nodes: Iterable[Node], compilation: Compilation) -> dict[str, TopicLocation]:
+    """Where the topics are that source nodes read, by node; others are passed over."""
+    return {node.id: compilation.location(str(node.config["topic"])) for node in nodes if node.operator == "topic"}

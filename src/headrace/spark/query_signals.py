@@ -79,7 +79,7 @@ class QuerySignals:
 
 def position_of(last: CommitRecord) -> Offsets:
     """Where the source stands after a commit."""
-    return dict(last.start or {}) if last.batch == OPENED else _position(last.offsets or "")
+    return dict(next(iter(last.starts.values()), {})) if last.batch == OPENED else _position(last.offsets or "")
 
 
 def _position(offsets: str) -> Offsets:

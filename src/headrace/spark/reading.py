@@ -60,6 +60,18 @@ def read_columns(
         yield _aside(columns, SKIPPED_COLUMN, [skipped - 1])
 
 
+def idle_row(spec: SourceSpec, schema: StructType, event_time_ms: int) -> pa.RecordBatch:
+    """A row that stands for none, and has an event time all the same."""
+    columns = to_arrow_schema(schema, timezone="UTC")
+    event_time = spec.idle.event_time if spec.idle else None
+    row = _aside(columns, SKIPPED_COLUMN, [-1])
+    times = [
+        pa.array([event_time_ms * 1000], pa.int64()).cast(field.type) if field.name == event_time else row[field.name]
+        for field in columns
+    ]
+    return pa.record_batch(times, schema=columns)
+
+
 class _FirstLook:
     """Leaves out JSON records that the prefilter rules out by a glance at a few fields: they need no parsing."""
 

@@ -6,7 +6,7 @@ import os
 import sys
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from headrace.errors import ExternalFailure
 from headrace.spark.home import spark_home
@@ -61,9 +61,23 @@ def start_session(settings: SparkSettings) -> SparkSession:
         builder = builder.config(name, value)
     try:
         with spark_home(settings.directory):
-            return builder.getOrCreate()
+            session = builder.getOrCreate()
+        _let_snapshots_be_copied(session)
+        return session
     except (PySparkException, OSError, RuntimeError) as error:
         raise ExternalFailure(f"Spark does not start: {error}", hint="headrace doctor shows what is missing") from error
+
+
+def _let_snapshots_be_copied(session: SparkSession) -> None:
+    """Hadoop's copy of a local file insists on the slow kind of local file system, and so do snapshots of state: the
+    raw one gets a configuration of its own, in which its copies find that kind."""
+    jvm: Any = session._jvm
+    hadoop = jvm.org.apache.hadoop
+    local = hadoop.fs.FileSystem.get(jvm.java.net.URI("file:///"), session._jsc.hadoopConfiguration())
+    own = hadoop.conf.Configuration(local.getConf())
+    own.set("fs.file.impl", "org.apache.hadoop.fs.LocalFileSystem")
+    own.set("fs.file.impl.disable.cache", "true")
+    local.setConf(own)
 
 
 def session_conf(settings: SparkSettings, log4j: Path) -> dict[str, str]:
@@ -91,6 +105,7 @@ def session_conf(settings: SparkSettings, log4j: Path) -> dict[str, str]:
         "spark.sql.streaming.checkpointFileManagerClass": checkpointing,
         "spark.sql.streaming.stateStore.providerClass": state_store,
         "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled": "true",
+        "spark.sql.streaming.join.stateFormatVersion": "4",  # one store for both sides, rows found by their time
         "spark.sql.streaming.minBatchesToRetain": "10",
         "spark.sql.streaming.numRecentProgressUpdates": "20",
         "spark.sql.streaming.noDataProgressEventInterval": "10000",

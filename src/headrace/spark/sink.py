@@ -154,7 +154,7 @@ class Committer:
             batch=batch,
             time_ms=time.time_ns() // 1_000_000,
             identity=last.identity if self.chain is None else self.chain.identity(last.identity),
-            start=last.start,
+            starts=last.starts,
             offsets=offsets,
             previous_offsets=last.offsets,
             previous_commit=self._checkpoint.commit(batch - 1),

@@ -26,6 +26,12 @@ TICK_FIRST_S = 0.5
 TICK_LONGEST_S = 60.0
 
 
+# How far event time came on a quiet stream, among the offsets: milliseconds since the epoch.
+IDLE = "idle_ms"
+# The number of the task that has no records to read, only the row that says so.
+IDLE_TASK = -1
+
+
 class TopicDataSource(DataSource):
     """`spark.readStream.format("headrace-topic")`: the compiler gives the schema and the spec."""
 
@@ -63,14 +69,14 @@ class TopicStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         self._topic = None if spec.end else open_topic(spec.location)
         self._signals = SignalLog(spec.location, spec.pipeline, spec.start)
         self._quiet_since_s = time.monotonic()
-        self._tick_after_s = TICK_FIRST_S
+        self._tick_after_s = 0.0
 
     def __getstate__(self) -> dict[str, object]:
         # Tasks get the spec, never an open topic.
         return {"spec": self.spec, "schema": self.schema, "_target": None, "_topic": None}
 
     def initialOffset(self) -> Offsets:  # noqa: N802
-        return dict(self.spec.start)
+        return {**self.spec.start, **self.spec.tag}
 
     def getDefaultReadLimit(self) -> ReadLimit:  # noqa: N802
         return ReadMaxRows(self.spec.max_rows_per_batch)
@@ -93,31 +99,46 @@ class TopicStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         if not isinstance(limit, ReadAllAvailable):
             rows_max = limit.max_rows if isinstance(limit, ReadMaxRows) else self.spec.max_rows_per_batch
             end = share_limit(begin, end, rows_max)
-        return self._ticked(start, begin, end)
+        moved = self._ticked(start, begin, end) if self.spec.serves_chain else self._idled(start, begin, end)
+        return {**moved, **self.spec.tag}
 
     def _ticked(self, start: Offsets, begin: Offsets, end: Offsets) -> Offsets:
         """On a quiet stream, batches without rows: soon at first, then ever more rarely. A chain's timers need them."""
-        if not self.spec.serves_chain:
+        return {**end, TICK: start.get(TICK, 0) + self._is_quiet(begin, end, TICK_FIRST_S)}
+
+    def _idled(self, start: Offsets, begin: Offsets, end: Offsets) -> Offsets:
+        """On a quiet stream, event time goes on with the clock."""
+        idle = self.spec.idle
+        if idle is None:
             return end
-        tick = start.get(TICK, 0)
+        passed_ms = start.get(IDLE, 0)
+        if self._is_quiet(begin, end, idle.after_ms / 1000):
+            passed_ms = max(passed_ms, time.time_ns() // 1_000_000 - idle.after_ms)
+        return {**end, IDLE: passed_ms} if passed_ms else end
+
+    def _is_quiet(self, begin: Offsets, end: Offsets, first_s: float) -> bool:
+        """True when nothing came for so long, and then ever more rarely."""
+        now_s = time.monotonic()
         if begin != end or self._target is not None:
-            self._quiet_since_s, self._tick_after_s = time.monotonic(), TICK_FIRST_S
-        elif time.monotonic() - self._quiet_since_s >= self._tick_after_s:
-            self._quiet_since_s = time.monotonic()
-            self._tick_after_s = min(2 * self._tick_after_s, TICK_LONGEST_S)
-            tick += 1
-        return {**end, TICK: tick}
+            self._quiet_since_s, self._tick_after_s = now_s, first_s
+        elif now_s - self._quiet_since_s >= (self._tick_after_s or first_s):
+            self._quiet_since_s = now_s
+            self._tick_after_s = min(2 * (self._tick_after_s or first_s), max(first_s, TICK_LONGEST_S))
+            return True
+        return False
 
     def partitions(self, start: Offsets, end: Offsets) -> Sequence[OffsetRange]:
         bounds = self._bounds()
-        stops = {int(p): stop for p, stop in end.items() if p != TICK}
+        stops = {int(p): stop for p, stop in end.items() if p.isdigit()}
         ranges = [OffsetRange(p, start.get(str(p), bounds[p][0]), stop) for p, stop in stops.items()]
         if self.spec.serves_chain:
             # The number of a task is the lane of its chain: it must not shift when a partition is empty.
             ranges.sort(key=lambda wanted: wanted.partition)
         else:
             ranges = [wanted for wanted in ranges if wanted.start < wanted.end]
-        return [_kept(self.spec, wanted, bounds[wanted.partition][0]) for wanted in ranges]
+        kept = [_kept(self.spec, wanted, bounds[wanted.partition][0]) for wanted in ranges]
+        passed_ms = end.get(IDLE, 0)
+        return [*kept, OffsetRange(IDLE_TASK, passed_ms, passed_ms)] if passed_ms > start.get(IDLE, 0) else kept
 
     def read(self, partition: OffsetRange) -> Iterator[pa.RecordBatch]:  # type: ignore[override]
         return _read(self.spec, self.schema, partition)
@@ -156,8 +177,10 @@ def _read(spec: SourceSpec, schema: StructType, wanted: OffsetRange) -> Iterator
         from headrace.spark.chain_reader import read_chained  # noqa: PLC0415
 
         return read_chained(spec, spec.chain, wanted.partition, wanted.start, wanted.end)
-    from headrace.spark.reading import read_range  # noqa: PLC0415
+    from headrace.spark.reading import idle_row, read_range  # noqa: PLC0415
 
+    if wanted.partition == IDLE_TASK:
+        return iter([idle_row(spec, schema, wanted.end)])
     return read_range(spec, schema, wanted.partition, wanted.start, wanted.end)
 
 

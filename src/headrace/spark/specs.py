@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
@@ -26,6 +27,13 @@ SYSTEM_COLUMNS = {"_timestamp": "TIMESTAMP", "_key": "BINARY", "_partition": "IN
 
 # Topic partition → offset, as Spark keeps it in its checkpoint; JSON knows only text keys.
 Offsets = dict[str, int]
+# Before the id of a source's node, among its offsets.
+NODE_TAG = "node:"
+
+
+def node_of(offsets: Iterable[str]) -> str | None:
+    """The source that offsets belong to, where they name it."""
+    return next((key.removeprefix(NODE_TAG) for key in offsets if key.startswith(NODE_TAG)), None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,12 +59,21 @@ class ChainReading:
 
 
 @dataclass(frozen=True, slots=True)
+class Idle:
+    """When no row came for so long, a row that stands for none moves this column's watermark on with the clock."""
+
+    event_time: str
+    after_ms: int
+
+
+@dataclass(frozen=True, slots=True)
 class SourceSpec:
     """One topic to read. `end` is set for a batch run: read [start, end) and no more.
 
     Rows that `prefilter` rules out are not handed on, only counted (see `spark.prefilter`). Where it serves a chain,
     every partition has a task in every batch, and there are batches without rows on a quiet stream. A stream ends its
-    micro-batches at the signals to `pipeline`; those that stopped it before `released` are over.
+    micro-batches at the signals to `pipeline`; those that stopped it before `released` are over. Where it is `tagged`,
+    its offsets name its node, so that those of several sources can be told apart.
     """
 
     node: str
@@ -71,6 +88,13 @@ class SourceSpec:
     chain: ChainReading | None = None
     pipeline: str = ""
     released: Offsets = field(default_factory=dict)
+    tagged: bool = False
+    idle: Idle | None = None
+
+    @property
+    def tag(self) -> Offsets:
+        """What its offsets hold beside the partitions."""
+        return {f"{NODE_TAG}{self.node}": 0} if self.tagged else {}
 
     def to_json(self) -> str:
         return json.dumps(asdict(self))
@@ -79,8 +103,9 @@ class SourceSpec:
     def from_json(cls, text: str) -> SourceSpec:
         fields = json.loads(text)
         chain = fields["chain"] and ChainReading(**{**fields["chain"], "keys": _tuple(fields["chain"]["keys"])})
+        idle = fields["idle"] and Idle(**fields["idle"])
         location, format_ = TopicLocation(**fields["location"]), _format(fields["format"])
-        return cls(**{**fields, "location": location, "format": format_, "chain": chain})
+        return cls(**{**fields, "location": location, "format": format_, "chain": chain, "idle": idle})
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,8 +1,8 @@
-"""The Python builder's methods for windows in Spark's own plan."""
+"""The Python builder's methods for windows and other aggregates in Spark's own plan."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from headrace.graph.document import Json
 from headrace.graph.given import Names, given, listed
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from headrace.graph.builder import Stream
 
 
-class WindowSteps(Steps):
+class AggregationSteps(Steps):
     """One method for each; the settings are explained by `headrace operators NAME`."""
 
     def tumbling_window(
@@ -33,7 +33,7 @@ class WindowSteps(Steps):
             "aggregates": listed(aggregates),
             "emit": emit,
         }
-        return self.then("tumbling-window", id=id, **given(WindowSteps.tumbling_window, settings))
+        return self.then("tumbling-window", id=id, **given(AggregationSteps.tumbling_window, settings))
 
     def sliding_window(
         self,
@@ -55,7 +55,7 @@ class WindowSteps(Steps):
             "aggregates": listed(aggregates),
             "emit": emit,
         }
-        return self.then("sliding-window", id=id, **given(WindowSteps.sliding_window, settings))
+        return self.then("sliding-window", id=id, **given(AggregationSteps.sliding_window, settings))
 
     def cumulate_window(
         self,
@@ -77,7 +77,7 @@ class WindowSteps(Steps):
             "aggregates": listed(aggregates),
             "emit": emit,
         }
-        return self.then("cumulate-window", id=id, **given(WindowSteps.cumulate_window, settings))
+        return self.then("cumulate-window", id=id, **given(AggregationSteps.cumulate_window, settings))
 
     def gap_window(self, gap: str, *, time: str, keys: Names, aggregates: Names, id: str | None = None) -> Stream:
         """Any aggregates per key over sessions, each once when it ends."""
@@ -86,4 +86,37 @@ class WindowSteps(Steps):
 
     def processing_time(self, into: str = "processed_at", *, id: str | None = None) -> Stream:
         """Adds the time at which a row is processed, as the event time of what follows."""
-        return self.then("processing-time", id=id, **given(WindowSteps.processing_time, {"into": into}))
+        return self.then("processing-time", id=id, **given(AggregationSteps.processing_time, {"into": into}))
+
+    def aggregate(
+        self,
+        *aggregates: str,
+        keys: Names = (),
+        emit: Literal["changes"] = "changes",
+        id: str | None = None,
+    ) -> Stream:
+        """Aggregates per key over all rows so far, a new row whenever they change."""
+        chosen = given(AggregationSteps.aggregate, {"keys": listed(keys), "emit": emit})
+        return self.then("aggregate", id=id, aggregates=list(aggregates), **chosen)
+
+    def top_n(
+        self,
+        n: int,
+        *,
+        by: Names,
+        order: Literal["desc", "asc"] = "desc",
+        keys: Names = (),
+        ties: Literal["break", "keep"] = "break",
+        rank: str | None = None,
+        id: str | None = None,
+    ) -> Stream:
+        """The first rows of each window, or of each moment of event time."""
+        settings: dict[str, Json] = {
+            "n": n,
+            "by": listed(by),
+            "order": order,
+            "keys": listed(keys),
+            "ties": ties,
+            "rank": rank,
+        }
+        return self.then("top-n", id=id, **given(AggregationSteps.top_n, settings))

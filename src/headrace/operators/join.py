@@ -1,0 +1,154 @@
+"""`join`: rows of two inputs that belong together and lie close to each other in event time."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Literal
+
+from pydantic import Field, model_validator
+
+from headrace.errors import InvalidInput
+from headrace.graph.schema import Column, Schema, backquoted
+from headrace.operators.durations import duration_ms
+from headrace.operators.event_windows import refuse_no_length, span
+from headrace.operators.join_sides import (
+    SIDES,
+    Side,
+    joined_columns,
+    joined_row,
+    read_condition,
+    side_by_side,
+    time_of,
+    within_row,
+)
+from headrace.operators.projection import refuse_doubles
+from headrace.operators.settings import Duration, SqlExpression, refuse_setting
+from headrace.operators.spec import Operator, OperatorConfig, Port, Spec
+from headrace.operators.system_columns import EVENT_TIME_COLUMN
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column as SparkColumn
+    from pyspark.sql import DataFrame
+
+    from headrace.operators.context import CompileContext
+
+# The side whose rows all come out, and so whose event time the output has; none where both may be missing.
+_LEADING: dict[str, Side | None] = {"inner": "left", "left": "left", "right": "right", "full": None}
+
+
+_WINDOW = "_window"
+
+
+class JoinConfig(OperatorConfig):
+    on: SqlExpression = Field(description="What must hold for a pair of rows: `left.order_id = right.id`.")
+    kind: Literal["inner", "left", "right", "full"] = Field(
+        "inner",
+        description="inner: pairs only; left, right, full: rows of that side without a partner too, with nulls.",
+    )
+    before: Duration | None = Field(None, description="A right row may be this much earlier than the left one.")
+    after: Duration | None = Field(None, description="A right row may be this much later than the left one.")
+    window: Duration | None = Field(
+        None, description="Instead: both rows lie in the same span of this length, aligned to the epoch."
+    )
+
+    @model_validator(mode="after")
+    def _is_bounded(self) -> JoinConfig:
+        bounds = self.before is not None or self.after is not None
+        if bounds == (self.window is not None):
+            hint = "set before and after, such as before=1h after=1h, or window"
+            cause = "before, after and window are set" if bounds else "a join without a bound in time keeps all rows"
+            raise refuse_setting(cause, hint)
+        if self.window is not None:
+            refuse_no_length(window=self.window)
+        return self
+
+
+class Join(Operator[JoinConfig]):
+    spec = Spec(
+        name="join",
+        title="Join",
+        summary="Pairs rows of two inputs that belong together and lie close to each other in event time.",
+        kind="relational",
+        inputs=(Port("left", "rows with an event time"), Port("right", "rows with an event time")),
+        outputs=(Port("out", "the columns of the left, then those of the right; equal keys of one name come once"),),
+        guarantees=(
+            "Every pair exactly once, as soon as both rows are there; a row without a partner when the watermark says "
+            "that none can come any more; the same rows as a batch run. State holds the rows that can still find a "
+            "partner, no more. Rows later than the watermark are left out and counted."
+        ),
+        example=(
+            'topic orders schema="id BIGINT, item STRING, ordered TIMESTAMP" event_time=ordered ! @paid.left\n'
+            'topic payments schema="order_id BIGINT, amount DOUBLE, at TIMESTAMP" event_time=at ! @paid.right\n'
+            'join "left.id = right.order_id" before="0 seconds" after="1 hour" as paid ! preview'
+        ),
+        positional="on",
+        stateful=True,
+    )
+    config_type = JoinConfig
+
+    def output_schema(self, config: JoinConfig, inputs: Mapping[str, Schema]) -> Schema:
+        condition = read_condition(config.on, inputs)
+        for side in SIDES:
+            if inputs[side].event_time is None:
+                hint = "set event_time at its source, and keep that column up to here"
+                raise InvalidInput(f"the rows of the {side} have no event time: state would never end", hint=hint)
+        columns = tuple(column for _, column in joined_columns(condition, inputs))
+        refuse_doubles(columns)
+        leading = _LEADING[config.kind]
+        if leading is None:
+            return Schema(columns)
+        time = _event_time(config, inputs[leading])
+        return Schema(columns, () if time in columns else (time,), time.name)
+
+    def used_columns(
+        self, config: JoinConfig, needed: frozenset[str], inputs: Mapping[str, Schema]
+    ) -> Mapping[str, frozenset[str]]:
+        condition = read_condition(config.on, inputs)
+        return {side: needed | condition.reads[side] | {inputs[side].event_time or ""} for side in SIDES}
+
+    def compile(self, config: JoinConfig, inputs: Mapping[str, DataFrame], context: CompileContext) -> DataFrame:
+        from pyspark.sql import functions as spark  # noqa: PLC0415 - the catalogue loads without Spark
+
+        schemas: dict[str, Schema] = {side: context.input_schema(side) for side in SIDES}
+        condition = read_condition(config.on, schemas)
+        times: dict[Side, str] = {side: schemas[side].event_time or "" for side in SIDES}
+        left, right = (_side(inputs[side], side, times[side], config) for side in SIDES)
+        on = f"({condition.text}) AND {_time_bound(config, times)}"
+        on = f"{on} AND {condition.without_nulls}" if config.kind == "full" else on
+        joined = left.join(right, spark.expr(on), config.kind)
+        return joined.select(*joined_row(condition, schemas, joined.columns, _times(config, schemas)))
+
+
+def _event_time(config: JoinConfig, leading: Schema) -> Column:
+    """Of the output: the leading side's, or the end of the window that both rows lie in."""
+    return leading.require(leading.event_time or "") if config.window is None else EVENT_TIME_COLUMN
+
+
+def _side(frame: DataFrame, side: Side, time: str, config: JoinConfig) -> DataFrame:
+    from pyspark.sql import functions as spark  # noqa: PLC0415
+
+    if config.window is None:
+        return side_by_side(frame, side)
+    window = spark.window(backquoted(time), span(config.window)).alias(_WINDOW)
+    return side_by_side(frame.select("*", window), side, plain=time)
+
+
+def _time_bound(config: JoinConfig, times: Mapping[Side, str]) -> str:
+    if config.window is not None:
+        return f"{within_row('left', _WINDOW)} = {within_row('right', _WINDOW)}"
+    left, right = (backquoted(within_row(side, times[side])) for side in SIDES)
+    before_ms, after_ms = (duration_ms(bound or "0 seconds") for bound in (config.before, config.after))
+    return f"{right} BETWEEN {left} - INTERVAL {before_ms} MILLISECONDS AND {left} + INTERVAL {after_ms} MILLISECONDS"
+
+
+def _times(config: JoinConfig, schemas: Mapping[str, Schema]) -> dict[str, SparkColumn]:
+    """The one column of the output that is an event time for what follows, if there is one."""
+    from pyspark.sql import functions as spark  # noqa: PLC0415
+
+    leading = _LEADING[config.kind]
+    if leading is None:
+        return {}
+    name = _event_time(config, schemas[leading]).name
+    if config.window is not None:
+        return {name: spark.window_time(within_row(leading, _WINDOW)).alias(name)}
+    return {name: time_of(leading, name)}

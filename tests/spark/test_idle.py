@@ -1,0 +1,47 @@
+"""Event time goes on when a stream is quiet: the last window closes."""
+
+from __future__ import annotations
+
+import time
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+import pytest
+
+from headrace.errors import InvalidGraph
+from headrace.operators import Catalogue
+
+if TYPE_CHECKING:
+    from tests.spark.conftest import Stack
+
+DEADLINE_S = 90.0
+
+
+@pytest.mark.spark
+def test_the_last_window_of_a_quiet_stream_closes(stack: Stack) -> None:
+    moment = datetime.now(UTC).isoformat()
+    source, target = stack.topic("in", [{"k": "a", "ts": moment}] * 3), stack.name("out")
+    document = stack.pipeline(
+        f'topic {source} schema="k STRING, ts TIMESTAMP" event_time=ts idle_timeout=500ms as rows'
+        f' ! tumbling-window 1s time=ts keys=k aggregates="count(*) AS n" ! to-topic {target}'
+    )
+    stack.engine.start(document)
+    deadline_s = time.monotonic() + DEADLINE_S
+    while not (rows := stack.rows(target)) and time.monotonic() < deadline_s:
+        time.sleep(0.2)
+    stack.engine.stop(document.name)
+    assert [(row["k"], row["n"]) for row in rows] == [("a", 3)]
+    (query,) = stack.engine.status(document.name).queries
+    assert {count.node: count.rows_out_total for count in query.nodes}["rows"] == 3
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"idle_timeout": "1s"}, "idle_timeout is set without event_time"),
+        ({"idle_timeout": "0s", "event_time": "ts"}, "idle_timeout has no length"),
+    ],
+)
+def test_a_timeout_needs_event_time_and_a_length(settings: dict[str, str], message: str) -> None:
+    with pytest.raises(InvalidGraph, match=message):
+        Catalogue().get("topic").configure({"topic": "a", "schema": "ts TIMESTAMP", **settings})

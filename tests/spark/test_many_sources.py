@@ -1,0 +1,61 @@
+"""Queries with several sources: from topics, through a restart, to topics."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from tests.spark.conftest import Stack
+
+pytestmark = pytest.mark.spark
+
+
+def orders(numbers: range) -> list[dict[str, Any]]:
+    return [{"k": str(n), "item": f"i{n}", "ts": f"2026-01-01T00:{n // 60:02d}:{n % 60:02d}Z"} for n in numbers]
+
+
+def payments(numbers: range) -> list[dict[str, Any]]:
+    return [{"k": str(n), "amount": n, "at": f"2026-01-01T00:{n // 60:02d}:{n % 60:02d}.500Z"} for n in numbers]
+
+
+def test_a_join_goes_on_where_it_was_and_counts_what_it_read(stack: Stack) -> None:
+    left, right = stack.topic("orders", orders(range(60))), stack.topic("payments", [*payments(range(0, 40, 2)), b"?"])
+    paid, unpaid, letters = stack.name("paid"), stack.name("unpaid"), stack.name("bad")
+    kept = f"bad_rows=dead_letter dead_letter={letters}"
+    document = stack.pipeline(
+        f"""topic {left} schema="k STRING, item STRING, ts TIMESTAMP" event_time=ts max_rows_per_batch=25 as orders
+          ! filter "k <> '7'" ! @pairs.left
+        topic {right} schema="k STRING, amount BIGINT, at TIMESTAMP" event_time=at {kept} as payments
+          ! @pairs.right
+        join "left.k = right.k" kind=left after=10s as pairs ! filter "amount IS NOT NULL" ! to-topic {paid}
+        @pairs ! filter "amount IS NULL" ! select k ! to-topic {unpaid}"""
+    )
+    stack.run(document)
+    stack.produce(left, [*orders(range(60, 80)), *orders(range(900, 901))])
+    stack.produce(right, [*payments(range(40, 80, 2)), *payments(range(901, 902))])
+    stack.run(document)
+    rows = sorted(stack.rows(paid), key=lambda row: int(row["k"]))
+    assert [(row["k"], row["item"], row["amount"]) for row in rows] == [(str(n), f"i{n}", n) for n in range(0, 80, 2)]
+    assert sorted(int(row["k"]) for row in stack.rows(unpaid)) == [n for n in range(1, 80, 2) if n != 7]
+    assert [row["value"] for row in stack.rows(letters)] == ["?"]
+    joined, bad = sorted(stack.engine.status(document.name).queries, key=lambda query: query.name == "payments.bad")
+    counts = {count.node: count for count in joined.nodes}
+    assert (counts["orders"].rows_out_total, counts["payments"].rows_out_total) == (21, 21)
+    ends = {topic: sum(end for name, end in joined.positions.items() if topic in name) for topic in (left, right)}
+    assert ends == {left: 81, right: 42}
+    assert bad.positions.keys() <= joined.positions.keys()
+
+
+def test_a_union_of_topics_in_a_batch_and_in_a_stream(stack: Stack) -> None:
+    one, two = stack.topic("one", orders(range(30))), stack.topic("two", orders(range(100, 120)))
+    batched, streamed = stack.name("batched"), stack.name("streamed")
+    text = """topic {0} schema="k STRING, ts TIMESTAMP" as one ! union as all ! filter "k <> '3'" ! to-topic {2}
+        topic {1} schema="k STRING, ts TIMESTAMP" as two ! select ts k ! @all.in_2"""
+    stack.run(stack.pipeline(text.format(one, two, streamed)))
+    result = stack.engine.run_batch(stack.pipeline(text.format(one, two, batched)))
+    expected = sorted([*(n for n in range(30) if n != 3), *range(100, 120)])
+    for topic in (batched, streamed):
+        assert sorted(int(row["k"]) for row in stack.rows(topic)) == expected
+    assert result.rows["all"] == 50
