@@ -67,3 +67,12 @@ def test_a_pipeline_that_a_signal_stopped_is_not_wanted_after_a_restart(service:
     service._wanted.want("shop", 1)
     service._engine._stopped_by_signal("shop")
     assert service._wanted.versions == {}
+
+
+def test_a_pipeline_with_several_sources_in_one_query_refuses_signals(client: httpx.Client) -> None:
+    source = 'topic orders schema="k STRING"'
+    text = f"{source} as a ! union as both ! to-topic kept\n{source} as b ! @both.in_2"
+    assert client.post("/api/pipelines", json={"text": text, "name": "unified"}).status_code == 201
+    refused = client.post("/api/signals", json={"kind": "pause", "pipeline": "unified"})
+    assert refused.status_code == 400
+    assert "several sources" in refused.text

@@ -27,6 +27,13 @@ def signal_to(
     topics = dict.fromkeys(str(n.config["topic"]) for n in document.nodes if _is_topic_source(document, n.id))
     if not topics:
         raise InvalidInput(f"pipeline {document.name!r} reads no topic, and signals have their place in topics")
+    if joined := [n.id for n in document.nodes if len(document.inputs_of(n.id)) > 1]:
+        hint = "signals reach queries with one source; stop and start the pipeline instead"
+        raise InvalidInput(
+            f"pipeline {document.name!r} reads several sources in one query, and a cut would not be one for all",
+            node=joined[0],
+            hint=hint,
+        )
     return SignalRequest(id or new_id(), kind, tuple(topics), document.name, node, dict(parameters or {}), handling)
 
 
