@@ -39,6 +39,7 @@ def main() -> None:
         "rate": run_rate,
         "latency": run_latency,
         "chain": run_chain,
+        "brc": run_brc,
     }
     for line in sys.stdin:
         command = json.loads(line)
@@ -78,6 +79,15 @@ def run_latency(spark: SparkSession, command: Command) -> list[float]:
         query.stop()
         spark.streams.removeListener(durations)
     return durations.batches_ms[: command["batches"]]
+
+
+def run_brc(spark: SparkSession, command: Command) -> dict[str, Any]:
+    """Seconds of the aggregation over files, and its rows."""
+    began_s = time.monotonic()
+    rows = spark.read.csv(command["path"], "station STRING, temperature DOUBLE", sep=";")
+    column = F.col("temperature")
+    found = rows.groupBy("station").agg(F.min(column), F.avg(column), F.max(column)).collect()
+    return {"seconds": time.monotonic() - began_s, "rows": [list(row) for row in found]}
 
 
 def filtered(rows: DataFrame) -> DataFrame:

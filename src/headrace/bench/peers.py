@@ -9,7 +9,7 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import Any, Final
@@ -26,14 +26,14 @@ Say = Callable[[str], None]
 
 
 class Peer:
-    """One process of `headrace.bench.peer`. After a failure it must not be asked again."""
+    """One process that answers commands line by line. After a failure it must not be asked again."""
 
-    def __init__(self, name: str, conf: Mapping[str, str], directory: Path) -> None:
+    def __init__(self, name: str, command: Sequence[str], directory: Path) -> None:
         self.name = name
         directory.mkdir(parents=True, exist_ok=True)
         with (directory / "log").open("wb") as log:
             self._process = subprocess.Popen(
-                [sys.executable, "-m", "headrace.bench.peer", json.dumps(dict(conf))],
+                list(command),
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=log,
@@ -108,10 +108,23 @@ CONFS: Final[dict[str, Callable[[], dict[str, str]]]] = {
 }
 
 
+def spark_peer(name: str, directory: Path) -> Peer:
+    """PySpark with the settings that the name stands for. Raises ExternalFailure where they cannot be had."""
+    conf = json.dumps(CONFS[name]())
+    return Peer(name, [sys.executable, "-m", "headrace.bench.peer", conf], directory)
+
+
 class Peers:
     """Those to compare with. One that fails is said to, once, and is gone from then on."""
 
-    def __init__(self, names: tuple[str, ...], directory: Path, say: Say) -> None:
+    def __init__(
+        self,
+        names: tuple[str, ...],
+        directory: Path,
+        say: Say,
+        start: Callable[[str, Path], Peer] = spark_peer,
+    ) -> None:
+        self._start = start
         self._wanted = list(names)
         self._directory = directory
         self._say = say
@@ -138,6 +151,6 @@ class Peers:
 
     def _peer(self, name: str) -> Peer:
         if name not in self._running:
-            self._running[name] = Peer(name, CONFS[name](), self._directory / name)
+            self._running[name] = self._start(name, self._directory / name)
             self._running[name].wait_ready()
         return self._running[name]

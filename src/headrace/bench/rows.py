@@ -98,6 +98,11 @@ def append_arrow(client: Client, topic: str, partition: int, rows: pa.RecordBatc
     return len(values)
 
 
+def append_values(client: Client, topic: str, partition: int, values: Column) -> None:
+    """One record for each value, without a key."""
+    _append(client, topic, partition, None, values)
+
+
 def _append(client: Client, topic: str, partition: int, keys: Column | None, values: Column) -> None:
     now_ms = np.full(len(values), time.time_ns() // 1_000_000, np.int64)
     for encoded in encode_batches(keys, values, now_ms):

@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Final
 
 from headrace.bench.latency import PERCENTILES, measure_latency
+from headrace.bench.names import check_names
 from headrace.bench.peers import CONFS, Peers, Say
 from headrace.bench.rates import WORKS, Rates
 from headrace.bench.report import Report, Result
 from headrace.bench.stack import measure_broker, measure_stack
 from headrace.embedded import local
-from headrace.errors import InvalidInput, did_you_mean
 
 BROKER_ITEM: Final = "broker-resident"
 STACK_ITEMS: Final = ("up-resident", "ready", "first-result", "recovery")
@@ -31,8 +31,8 @@ class SpineSettings:
     against: tuple[str, ...] = DEFAULT_PEERS
 
     def __post_init__(self) -> None:
-        _check("item", self.items, ITEMS)
-        _check("peer", self.against, tuple(CONFS))
+        check_names("item", self.items, ITEMS)
+        check_names("peer", self.against, tuple(CONFS))
 
     def any_of(self, items: tuple[str, ...]) -> bool:
         return any(item in self.items for item in items)
@@ -73,9 +73,3 @@ def _as_processes(settings: SpineSettings, directory: Path, say: Say) -> list[Re
     if settings.any_of(STACK_ITEMS):
         results += measure_stack(directory / "up", say)
     return results
-
-
-def _check(kind: str, names: tuple[str, ...], valid: tuple[str, ...]) -> None:
-    for name in names:
-        if name not in valid:
-            raise InvalidInput(f"no {kind} {name!r}", valid=valid, hint=did_you_mean(name, valid))

@@ -85,6 +85,24 @@ def chain(
     _print(run_chain(settings, _say), as_json)
 
 
+@app.command("brc")
+def brc(
+    *,
+    rows: Annotated[int, typer.Option("--rows", min=0, help="Instead of what an item's name says; 0: as named.")] = 0,
+    items: Annotated[str, typer.Option("--items", help="Only these, as a,b,c; default: all.")] = "",
+    against: Annotated[
+        str, typer.Option("--against", help="Peers, as a,b: duckdb, polars, pyspark.")
+    ] = "duckdb,polars,pyspark",
+    as_json: Json = False,
+) -> None:
+    """Minimum, mean and maximum for 408 stations, from the log and from CSV; all results must be equal."""
+    from headrace.bench.brc import ITEMS, BrcSettings, run_brc  # noqa: PLC0415
+
+    settings = BrcSettings(_names(items) or ITEMS, _names(against), rows or None)
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    _print(run_brc(settings, _say), as_json)
+
+
 def _names(text: str) -> tuple[str, ...]:
     return tuple(name for part in text.split(",") if (name := part.strip()))
 
