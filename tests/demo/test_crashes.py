@@ -33,7 +33,7 @@ from headrace.spark.sending import new_id
 from headrace.wire.client import Client
 from headrace.wire.client.signals import send_signal
 
-KILLS = 47
+KILLS = 40
 TREE_KILLS = 3
 RECOVERY_TIMEOUT_S = 600.0
 PARTS = ("broker", "server", "both")
