@@ -30,7 +30,7 @@ from headrace.process import RunInfo
 from headrace.server.client import ServerClient
 from headrace.signals import SignalRecord, SignalRequest
 from headrace.spark.sending import new_id
-from headrace.wire.client import Client
+from headrace.wire.client import LATEST, Client
 from headrace.wire.client.signals import send_signal
 
 KILLS = 40
@@ -181,6 +181,7 @@ def test_everything_is_killed_at_once(up: Up, seed: int) -> None:
 
 
 SIGNAL_KILLS = 2
+SIGNALLED_ROWS = 20
 SIGNALLED = (
     'topic signalled schema="k STRING, n BIGINT, ts TIMESTAMP" event_time=ts watermark="1 day"'
     ' ! time-window "1 day" time=ts keys=k aggregates=["count(*) AS c", "min(n) AS low", "max(n) AS high"]'
@@ -224,6 +225,20 @@ def close_windows(bootstrap: str) -> SignalRecord:
             time.sleep(0.2)
 
 
+def wait_for_input(bootstrap: str, count: int) -> None:
+    """Until so many more rows are in the topic: then a window that closes has rows in it."""
+    partitions, deadline_s = dict.fromkeys(range(2), LATEST), time.monotonic() + RECOVERY_TIMEOUT_S
+    with Client(bootstrap) as client:
+
+        def total() -> int:
+            return sum(found.offset for found in client.list_offsets("signalled", partitions).values())
+
+        wanted = total() + count
+        while total() < wanted:
+            assert time.monotonic() < deadline_s, "no rows come in"
+            time.sleep(0.1)
+
+
 def between_cuts(bootstrap: str, signals: list[SignalRecord]) -> list[tuple[str, int, int, int]]:
     """What the windows must say, by the offsets of the rows alone."""
     cuts = [placed.cut["signalled"] for placed in sorted(signals, key=lambda placed: placed.number)]
@@ -250,8 +265,10 @@ def test_signals_keep_their_place_through_kills_of_everything(up: Up, seed: int)
     signals: list[SignalRecord] = []
     with ThreadPoolExecutor(1) as sending:
         for _ in range(SIGNAL_KILLS):
+            wait_for_input(bootstrap, SIGNALLED_ROWS)
+            before = tail.row_count
             signals.append(close_windows(bootstrap))
-            wait_for_rows([tail], tail.row_count + 1)
+            wait_for_rows([tail], before + 1)
             # One is on its way while everything ends.
             under_way = sending.submit(close_windows, bootstrap)
             time.sleep(source.uniform(0.0, 0.05))

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -24,9 +23,6 @@ PIPELINE = f"""
 @rows ! gap-window 4s time=ts keys=k {AGGREGATES} ! preview as by_gap
 @tumbling ! filter "n > 1" ! select "_event_time AS closed" n
   ! tumbling-window 1m time=closed aggregates=["sum(n) AS n", "count(*) AS windows"] ! preview as by_window_of_windows
-@tumbling ! top-n 2 by=n rank=place ! preview as by_top
-@tumbling ! select k n _window_start "_event_time AS at" ! top-n 1 by=n order=asc ties=keep rank=place
-  ! select k n _window_start place ! preview as by_rank
 """
 
 
@@ -86,27 +82,6 @@ def window_of_windows(tumbling: list[Row], rows: Iterable[Row]) -> list[Row]:
     ]
 
 
-def top(tumbling: list[Row], n: int) -> Iterator[Row]:
-    """Ties are broken by the other columns, in their order; a null is less than all numbers."""
-    for members in by_window(tumbling).values():
-        members.sort(key=lambda row: (row["n"], row["k"], row["total"] is not None, row["total"] or 0), reverse=True)
-        yield from ({**row, "place": place} for place, row in enumerate(members[:n], start=1))
-
-
-def least(tumbling: list[Row]) -> Iterator[Row]:
-    for members in by_window(tumbling).values():
-        fewest = min(row["n"] for row in members)
-        kept = ("k", "n", "_window_start")
-        yield from ({**{name: row[name] for name in kept}, "place": 1} for row in members if row["n"] == fewest)
-
-
-def by_window(rows: list[Row]) -> dict[str, list[Row]]:
-    found: dict[str, list[Row]] = defaultdict(list)
-    for row in rows:
-        found[row["_window_start"]].append(row)
-    return found
-
-
 def expected(rows: list[Row]) -> dict[str, list[Row]]:
     tumbling = grouped(rows, lambda t: sliding(t, 10, 10))
     return {
@@ -115,8 +90,6 @@ def expected(rows: list[Row]) -> dict[str, list[Row]]:
         "by_cumulate": grouped(rows, lambda t: cumulate(t, 30, 10)),
         "by_gap": sessions(rows, 4),
         "by_window_of_windows": window_of_windows(tumbling, rows),
-        "by_top": list(top(tumbling, 2)),
-        "by_rank": list(least(tumbling)),
     }
 
 
@@ -174,23 +147,6 @@ def test_aggregates_over_all_rows_end_as_in_a_batch(trial: Trial, tmp_path: Path
     values = [row["v"] for row in given.rows if row["k"] == "a" and row["v"] is not None]
     assert last["a"] == [len(set(values)), max(row["t"] for row in given.rows if row["k"] == "a")]
     assert len(rows) > len(last)
-
-
-@pytest.mark.parametrize(
-    ("settings", "schema", "message"),
-    [
-        ({"by": ["n"]}, "n INT", "rows have no event time"),
-        ({"by": ["m"]}, "n INT, ts TIMESTAMP", "unknown column 'm'"),
-        ({"by": ["n"], "keys": ["m"]}, "n INT, ts TIMESTAMP", "unknown column 'm'"),
-        ({"by": ["n"], "rank": "n"}, "n INT, ts TIMESTAMP", "comes out twice"),
-        ({"by": ["n"]}, "n INT, m MAP<STRING,INT>, ts TIMESTAMP", "which has no order"),
-    ],
-)
-def test_rows_that_cannot_be_ranked(settings: dict[str, Any], schema: str, message: str) -> None:
-    operator, rows = Catalogue().get("top-n"), Schema.parse(schema)
-    rows = replace(rows, event_time="ts" if rows.find("ts") else None)
-    with pytest.raises(InvalidInput, match=message):
-        operator.output_schema(operator.configure({"n": 1, **settings}), {"in": rows})
 
 
 @pytest.mark.parametrize(

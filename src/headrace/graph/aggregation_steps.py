@@ -98,25 +98,3 @@ class AggregationSteps(Steps):
         """Aggregates per key over all rows so far, a new row whenever they change."""
         chosen = given(AggregationSteps.aggregate, {"keys": listed(keys), "emit": emit})
         return self.then("aggregate", id=id, aggregates=list(aggregates), **chosen)
-
-    def top_n(
-        self,
-        n: int,
-        *,
-        by: Names,
-        order: Literal["desc", "asc"] = "desc",
-        keys: Names = (),
-        ties: Literal["break", "keep"] = "break",
-        rank: str | None = None,
-        id: str | None = None,
-    ) -> Stream:
-        """The first rows of each window, or of each moment of event time."""
-        settings: dict[str, Json] = {
-            "n": n,
-            "by": listed(by),
-            "order": order,
-            "keys": listed(keys),
-            "ties": ties,
-            "rank": rank,
-        }
-        return self.then("top-n", id=id, **given(AggregationSteps.top_n, settings))
