@@ -10,6 +10,7 @@ import pytest
 
 from headrace.log import LogStore, OsStorage, Partition, encode_batches, with_producer
 from headrace.log.checkpoint import CHECKPOINT_FILE
+from headrace.log.topics import NEVER_MS
 
 SEGMENTS = 30
 
@@ -39,7 +40,9 @@ class CountingStorage(OsStorage):
 def filled(open_store: Callable[..., LogStore]) -> Partition:
     """Closed cleanly, with one aborted transaction in an early segment."""
     store = open_store()
-    partition = store.create_topic("t", 1, {"segment.bytes": "2048"}).partitions[0]
+    # The marker has the time of today, the records are of 1970: without this it would begin a segment.
+    settings = {"segment.bytes": "2048", "segment.ms": str(NEVER_MS)}
+    partition = store.create_topic("t", 1, settings).partitions[0]
     plain = next(encode_batches(None, [b"aborted"], [5]))
     partition.append(with_producer(plain, 7, 0, 0, transactional=True))
     partition.append_control(7, 0, commit=False)
