@@ -89,5 +89,6 @@ def _log_to_stderr() -> None:
             structlog.processors.JSONRenderer(),
         ],
         wrapper_class=structlog.make_filtering_bound_logger(logging.INFO),
-        logger_factory=structlog.PrintLoggerFactory(sys.stderr),
+        # Whatever stderr is at that moment: it may be exchanged while the process runs.
+        logger_factory=lambda *_: structlog.PrintLogger(sys.stderr),
     )
