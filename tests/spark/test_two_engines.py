@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import threading
+import time
 from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -39,7 +40,9 @@ def plan(checkpoint: Path, batch: int) -> None:
 
 def message(topic: str, text: str) -> Staged:
     values = pa.array([text.encode()], pa.binary())
-    (encoded,) = encode_batches(None, values, np.zeros(1, np.int64), codec="none", batch_bytes=1 << 20)
+    # Of today: retention would remove a record that says it is from 1970.
+    now_ms = np.full(1, time.time_ns() // 1_000_000, np.int64)
+    (encoded,) = encode_batches(None, values, now_ms, codec="none", batch_bytes=1 << 20)
     return Staged(0, (TopicPart(topic, 0, encoded, None),), (), {}, {})
 
 
