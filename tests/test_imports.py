@@ -41,3 +41,10 @@ def test_an_unknown_public_name_is_an_attribute_error() -> None:
 
 def test_no_folder_of_tests_is_a_package() -> None:
     assert not list(TESTS.rglob("__init__.py"))
+
+
+def test_a_broker_starts_without_what_it_may_never_need() -> None:
+    """What it imports is most of the time until it serves."""
+    unwanted = {"pyspark", "pyarrow", "numba", "kio", "pydantic", "rich", "confluent_kafka", "aiokafka", "obstore"}
+    code = f"import headrace.wire.process, sys; print(*sorted({unwanted} & set(sys.modules)))"
+    assert subprocess.check_output([sys.executable, "-c", code], text=True).strip() == ""

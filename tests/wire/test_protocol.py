@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Sequence
 from io import BytesIO
 from types import NoneType, UnionType
-from typing import Any, Union, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, NamedTuple, Union, get_args, get_origin, get_type_hints
 from uuid import UUID
 
 import pytest
@@ -22,7 +21,7 @@ from headrace.wire.handlers.table import ROUTES
 from headrace.wire.messages import fetch, produce
 from headrace.wire.packing import Reader
 from headrace.wire.protocol import Api, SchemaCodec
-from headrace.wire.schema import entity_type, is_flexible
+from headrace.wire.schema import WireName, entity_type, is_flexible
 
 SCHEMA_APIS = [route.api for route in ROUTES.values() if isinstance(route.api.codec, SchemaCodec)]
 CASES = [(api, version) for api in SCHEMA_APIS for version in range(api.version_min, api.version_max + 1)]
@@ -34,9 +33,8 @@ def case_id(case: tuple[Api[Any, Any], int]) -> str:
 
 def full(hint: Any, depth: int = 0) -> Any:
     """A value of the type in which nothing is a default, so that a lost field shows."""
-    if dataclasses.is_dataclass(hint) and isinstance(hint, type):
-        hints = get_type_hints(hint)
-        return hint(**{field.name: full(hints[field.name], depth + 1) for field in dataclasses.fields(hint)})
+    if hasattr(hint, "_fields"):
+        return hint(**{name: full(inner, depth + 1) for name, inner in get_type_hints(hint).items()})
     if get_origin(hint) in (Union, UnionType):
         return full(next(kind for kind in get_args(hint) if kind is not NoneType), depth)
     if get_origin(hint) is tuple:
@@ -54,11 +52,11 @@ def full(hint: Any, depth: int = 0) -> Any:
 
 def same(sent: Any, received: Any) -> bool:
     """Equal, or left at the default because the version has no such field."""
-    if dataclasses.is_dataclass(received) and not isinstance(received, type):
+    if hasattr(received, "_fields"):
+        defaults = received._field_defaults
         return all(
-            same(getattr(sent, field.name), getattr(received, field.name))
-            or getattr(received, field.name) == field.default
-            for field in dataclasses.fields(received)
+            same(getattr(sent, name), value) or (name in defaults and value == defaults[name])
+            for name, value in received._asdict().items()
         )
     if isinstance(received, tuple) and isinstance(sent, tuple):
         return len(sent) == len(received) and all(map(same, sent, received))
@@ -103,20 +101,17 @@ def test_the_compact_encoding_begins_where_the_schemas_say(api: Api[Any, Any]) -
     assert flexible == [version for version in versions if api.flexible_request(version)]
 
 
-@dataclasses.dataclass(frozen=True)
-class PartitionRecords:
-    index: int
+class PartitionRecords(NamedTuple):
+    partition: Annotated[int, WireName("index")]
     records: bytes | None
 
 
-@dataclasses.dataclass(frozen=True)
-class TopicRecords:
+class TopicRecords(NamedTuple):
     name: str
     partition_data: tuple[PartitionRecords, ...]
 
 
-@dataclasses.dataclass(frozen=True)
-class SchemaProduceRequest:
+class SchemaProduceRequest(NamedTuple):
     """Produce as the schemas know it, to check the hand-written packing against."""
 
     transactional_id: str | None
@@ -132,7 +127,7 @@ def test_produce_is_packed_as_the_schema_says(version: int) -> None:
     raw = b"".join(produce.encode_request(version, request))
     seen = codec.decode(SchemaProduceRequest, "produce", "request", version, Reader(raw))
     assert (seen.transactional_id, seen.acks, seen.timeout_ms) == ("tx", -1, 1500)
-    assert tuple((t.name, p.index, p.records) for t in seen.topic_data for p in t.partition_data) == entries
+    assert tuple((t.name, p.partition, p.records) for t in seen.topic_data for p in t.partition_data) == entries
     assert produce.decode_request(version, Reader(raw)) == request
 
 
@@ -144,21 +139,18 @@ def test_produce_answers_pass_unchanged(version: int) -> None:
     assert same(response, produce.decode_response(version, Reader(raw)))
 
 
-@dataclasses.dataclass(frozen=True)
-class WantedPartition:
+class WantedPartition(NamedTuple):
     partition: int
     fetch_offset: int
     partition_max_bytes: int
 
 
-@dataclasses.dataclass(frozen=True)
-class WantedTopic:
+class WantedTopic(NamedTuple):
     topic: str
     partitions: tuple[WantedPartition, ...]
 
 
-@dataclasses.dataclass(frozen=True)
-class SchemaFetchRequest:
+class SchemaFetchRequest(NamedTuple):
     max_wait_ms: int
     min_bytes: int
     max_bytes: int
@@ -178,8 +170,7 @@ def test_fetch_is_packed_as_the_schema_says(version: int, offset: int, topic: st
     assert fetch.decode_request(version, Reader(raw)) == request
 
 
-@dataclasses.dataclass(frozen=True)
-class GivenPartition:
+class GivenPartition(NamedTuple):
     partition_index: int
     error_code: ErrorCode
     high_watermark: int
@@ -188,14 +179,12 @@ class GivenPartition:
     records: bytes | None
 
 
-@dataclasses.dataclass(frozen=True)
-class GivenTopic:
+class GivenTopic(NamedTuple):
     topic: str
     partitions: tuple[GivenPartition, ...]
 
 
-@dataclasses.dataclass(frozen=True)
-class SchemaFetchResponse:
+class SchemaFetchResponse(NamedTuple):
     responses: tuple[GivenTopic, ...]
 
 

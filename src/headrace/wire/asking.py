@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -99,9 +98,6 @@ def codes(answer: Any) -> Iterator[ErrorCode]:
     elif isinstance(answer, tuple):
         for entry in answer:
             yield from codes(entry)
-    elif dataclasses.is_dataclass(answer) and not isinstance(answer, type):
-        for field in dataclasses.fields(answer):
-            yield from codes(getattr(answer, field.name))
 
 
 def names(answer: Any) -> list[str]:

@@ -9,8 +9,6 @@ from collections.abc import Callable
 from typing import Final
 from uuid import uuid4
 
-import structlog
-
 from headrace.log import LogStore, Partition, Storage, now_ms
 from headrace.signals import SIGNALS_TOPIC
 from headrace.wire.codes import Refusal
@@ -21,6 +19,7 @@ from headrace.wire.coordinators.consumer_group import ConsumerLimits
 from headrace.wire.coordinators.consumer_groups import ConsumerGroups
 from headrace.wire.coordinators.group import GroupLimits
 from headrace.wire.coordinators.groups import Groups, GroupsLimits
+from headrace.wire.event_log import EventLog
 from headrace.wire.gate import IngestGate
 from headrace.wire.housekeeping import Housekeeping
 from headrace.wire.listener import Listener
@@ -37,7 +36,7 @@ from headrace.wire.ticker import Ticker
 from headrace.wire.transaction_service import TRANSACTIONS_TOPIC, TransactionService
 from headrace.wire.waiters import FetchWaiters
 
-_log = structlog.get_logger("headrace.wire")
+_log = EventLog()
 
 # How long a stop waits for requests that wait for the disk.
 STOP_S_MAX: Final = 10.0

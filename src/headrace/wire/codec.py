@@ -1,13 +1,12 @@
 """Messages of control requests to bytes and back, in every version.
 
-A message is one frozen dataclass of ours that holds the fields of all versions. kio's schemas have one class per
+A message is one named tuple of ours that holds the fields of all versions. kio's schemas have one class per
 version. The two are matched by field name: a version that lacks a field leaves ours at its default when decoding, and
 drops it when encoding. Durations are integers named `*_ms` on our side.
 """
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Hashable
 from functools import cache
 from typing import Any, TypeVar, cast
@@ -18,11 +17,6 @@ from headrace.wire.packing import Reader, Writer
 from headrace.wire.schema import Kind, entity_type
 
 Message = TypeVar("Message")
-
-
-def wire_name(name: str, default: object = dataclasses.MISSING) -> Any:
-    """A field of ours that the protocol calls by another name."""
-    return dataclasses.field(default=default, metadata={"wire_name": name})
 
 
 def decode(message: type[Message], schema: str, kind: Kind, version: int, reader: Reader) -> Message:

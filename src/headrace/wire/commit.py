@@ -7,13 +7,12 @@ from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Literal
 
-import structlog
-
 from headrace.log import LogRefusal, LogStore, Partition, SyncTicket
+from headrace.wire.event_log import EventLog
 
 Advanced = Callable[[Partition], None]
 
-_log = structlog.get_logger("headrace.wire")
+_log = EventLog()
 
 
 class Committer:

@@ -9,9 +9,8 @@ from dataclasses import dataclass
 from inspect import iscoroutine
 from typing import Any, Final, cast
 
-import structlog
-
 from headrace.wire.config import BrokerConfig
+from headrace.wire.event_log import EventLog
 from headrace.wire.frames import FrameReceiver, Piece, RequestHeader, read_header, response_frame
 from headrace.wire.handlers.table import ROUTES, Route, unsupported_api_versions
 from headrace.wire.listener import Listener
@@ -21,7 +20,7 @@ from headrace.wire.protocol import API_VERSIONS, API_VERSIONS_KEY, PRODUCE, SASL
 from headrace.wire.request_memory import RequestMemory
 from headrace.wire.services import Call, Services
 
-_log = structlog.get_logger("headrace.wire")
+_log = EventLog()
 
 BEFORE_AUTHENTICATION: Final = (API_VERSIONS_KEY, SASL_HANDSHAKE.key, SASL_AUTHENTICATE.key)
 
@@ -293,5 +292,5 @@ class Connection(asyncio.BufferedProtocol):
 
     def _defect(self, received: _Received, error: BaseException) -> None:
         """A mistake of ours: this client cannot be answered, the others are not concerned."""
-        _log.error("request failed", api=received.route.api.name, version=received.header.version, exc_info=error)
+        _log.error("request failed", api=received.route.api.name, version=received.header.version, error=error)
         self.close(f"{received.route.api.name} failed: {type(error).__name__}")

@@ -9,7 +9,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable
 from types import NoneType
-from typing import Any, Final, get_args, get_type_hints
+from typing import Any, Final, NamedTuple, get_args, get_type_hints
 from uuid import UUID
 
 from headrace.wire.codes import ErrorCode
@@ -127,6 +127,5 @@ def _bytes(reader: Reader, flexible: bool, nullable: bool) -> bytes | None:
     return None if content is None else bytes(content)
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class _Dropped:
+class _Dropped(NamedTuple):
     """Entries that no message of ours wants."""

@@ -5,13 +5,12 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 
-import structlog
-
 from headrace.errors import HeadraceError
 from headrace.log import delete_remote, open_objects
+from headrace.wire.event_log import EventLog
 from headrace.wire.services import Services
 
-_log = structlog.get_logger("headrace.wire")
+_log = EventLog()
 
 
 class Housekeeping:

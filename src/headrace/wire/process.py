@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
-import logging
 import os
 import signal
 import sys
@@ -13,12 +12,12 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-import structlog
 import uvloop
 
 from headrace.errors import HeadraceError, InvalidConfig
 from headrace.wire.broker import Broker
 from headrace.wire.config import BrokerConfig, load_config
+from headrace.wire.event_log import log_to_stderr
 
 # Told by the operating system or by a person that it cannot start; nothing was changed.
 EXIT_REFUSED: Final = 2
@@ -28,7 +27,7 @@ Ready = Callable[[dict[str, object]], None]
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Entry of `python -m headrace.wire`. Exits with 2 and a sentence on stderr when it cannot start."""
-    _log_to_stderr()
+    log_to_stderr()
     try:
         config, ready_descriptor = _parse(arguments)
         run_broker(config, lambda line: _announce(line, ready_descriptor))
@@ -78,17 +77,3 @@ def _parse(arguments: Sequence[str] | None) -> tuple[BrokerConfig, int]:
     if "data_dir" not in settings:
         raise InvalidConfig("no data directory is given", hint="--data-dir DIRECTORY, or data_dir in a --config file")
     return BrokerConfig(**settings), ready_descriptor
-
-
-def _log_to_stderr() -> None:
-    structlog.configure(
-        processors=[
-            structlog.processors.add_log_level,
-            structlog.processors.TimeStamper(fmt="iso"),
-            structlog.processors.format_exc_info,
-            structlog.processors.JSONRenderer(),
-        ],
-        wrapper_class=structlog.make_filtering_bound_logger(logging.INFO),
-        # Whatever stderr is at that moment: it may be exchanged while the process runs.
-        logger_factory=lambda *_: structlog.PrintLogger(sys.stderr),
-    )

@@ -6,15 +6,14 @@ import asyncio
 from concurrent.futures import ThreadPoolExecutor
 from typing import Final
 
-import structlog
-
 from headrace.errors import HeadraceError
 from headrace.log import Partition
+from headrace.wire.event_log import EventLog
 
 # Segments that are brought back, or sent away, at the same time.
 TRANSFERS_MAX: Final = 2
 
-_log = structlog.get_logger("headrace.wire")
+_log = EventLog()
 
 
 class Recalls:

@@ -8,9 +8,15 @@ from __future__ import annotations
 import dataclasses
 from importlib import import_module
 from types import UnionType
-from typing import Any, Literal, Union, get_args, get_origin
+from typing import Any, Literal, NamedTuple, Union, get_args, get_origin, get_type_hints
 
 Kind = Literal["request", "response"]
+
+
+class WireName(NamedTuple):
+    """In `Annotated`: what the protocol calls a field of ours."""
+
+    name: str
 
 
 def entity_type(schema: str, kind: Kind, version: int) -> Any:
@@ -28,11 +34,11 @@ def our_names(ours: Any, theirs: Any) -> dict[str, str]:
     """Fields of a message of ours by their names in the schema, those left out that this version does not have."""
     known = {field.name for field in dataclasses.fields(theirs)}
     found = {}
-    for field in dataclasses.fields(ours):
-        candidates = (field.metadata.get("wire_name"), field.name, field.name.removesuffix("_ms"))
-        name = next((candidate for candidate in candidates if candidate in known), None)
+    for field, hint in get_type_hints(ours, include_extras=True).items():
+        given = [extra.name for extra in getattr(hint, "__metadata__", ()) if isinstance(extra, WireName)]
+        name = next((name for name in (*given, field, field.removesuffix("_ms")) if name in known), None)
         if name is not None:
-            found[name] = field.name
+            found[name] = field
     return found
 
 
@@ -42,8 +48,8 @@ def tag_of(field: dataclasses.Field[Any]) -> int | None:
 
 
 def entry_type(hint: Any) -> Any:
-    """The dataclass inside `tuple[X, ...]` or `tuple[X, ...] | None`; None when there is none."""
-    if dataclasses.is_dataclass(hint):
+    """The message or schema class inside `tuple[X, ...]` or `tuple[X, ...] | None`; None when there is none."""
+    if dataclasses.is_dataclass(hint) or hasattr(hint, "_fields"):
         return hint
     if get_origin(hint) in (tuple, Union, UnionType):
         found = [entry_type(argument) for argument in get_args(hint)]

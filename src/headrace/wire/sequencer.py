@@ -12,13 +12,12 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-import structlog
-
 from headrace.errors import CorruptData, HeadraceError, InvalidInput
 from headrace.log import LogRefusal, LogStore, Partition, parse_batches
 from headrace.signals import Cut, SignalRecord, SignalRequest, read_request
 from headrace.wire.codes import ErrorCode, Refusal
 from headrace.wire.commit import Committer
+from headrace.wire.event_log import EventLog
 from headrace.wire.state_topic import StateTopic
 
 if TYPE_CHECKING:
@@ -32,7 +31,7 @@ SIGNALS_KEPT_MAX: Final = 10_000
 # Partitions of all topics of one signal.
 PARTITIONS_MAX: Final = 1_000
 
-_log = structlog.get_logger("headrace.wire")
+_log = EventLog()
 
 # Marks of one signal: each partition, and the offset after its mark.
 Marks = list[tuple[Partition, int]]

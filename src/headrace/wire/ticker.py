@@ -6,11 +6,11 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Final
 
-import structlog
+from headrace.wire.event_log import EventLog
 
 PERIOD_S: Final = 0.05
 
-_log = structlog.get_logger("headrace.wire")
+_log = EventLog()
 
 
 class Ticker:

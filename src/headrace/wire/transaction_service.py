@@ -7,8 +7,6 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Final
 from weakref import WeakValueDictionary
 
-import structlog
-
 from headrace.errors import NotFound
 from headrace.log import LogRefusal, LogStore, Partition
 from headrace.wire.codes import ErrorCode, Refusal
@@ -17,6 +15,7 @@ from headrace.wire.config import BrokerConfig
 from headrace.wire.coordinators import transaction_records as records
 from headrace.wire.coordinators.offsets import CommittedOffset, OffsetKey
 from headrace.wire.coordinators.transactions import EPOCH_MAX, TopicPartition, Transaction, Transactions
+from headrace.wire.event_log import EventLog
 from headrace.wire.offset_service import OffsetService
 from headrace.wire.producer_ids import ProducerIds
 from headrace.wire.state_records import StateRecord
@@ -24,7 +23,7 @@ from headrace.wire.state_topic import StateTopic
 
 TRANSACTIONS_TOPIC: Final = "__transaction_state"
 
-_log = structlog.get_logger("headrace.wire")
+_log = EventLog()
 
 
 class TransactionService:

@@ -238,10 +238,14 @@ class Client:
                 request = produce.ProduceRequest(transactional_id, acks, self._timeout_ms, entries)
                 answers = connection.send(protocol.PRODUCE, request, deadline).partitions
                 done.update(
-                    {(entry.topic, entry.index): entry.base_offset for entry in answers if not entry.error_code}
+                    {
+                        (entry.topic, entry.partition_index): entry.base_offset
+                        for entry in answers
+                        if not entry.error_code
+                    }
                 )
                 for entry in answers:
-                    check(entry.error_code, f"records to {entry.topic}-{entry.index} ({entry.error_message})")
+                    check(entry.error_code, f"records to {entry.topic}-{entry.partition_index} ({entry.error_message})")
             return done
 
         return self._retry(attempt, retry_lost=all(map(_has_producer, batches.values())))

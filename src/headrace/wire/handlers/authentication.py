@@ -5,9 +5,8 @@ from __future__ import annotations
 import asyncio
 from typing import Final
 
-import structlog
-
 from headrace.wire.codes import ErrorCode, Refusal
+from headrace.wire.event_log import EventLog
 from headrace.wire.messages.security import (
     SaslAuthenticateRequest,
     SaslAuthenticateResponse,
@@ -21,7 +20,7 @@ FAILURE_DELAY_S: Final = 0.1
 # Tokens of version 0 follow without any header; clients since 2017 need not do so.
 _WITHOUT_HEADERS: Final = 0
 
-_log = structlog.get_logger("headrace.wire")
+_log = EventLog()
 
 
 def sasl_handshake(services: Services, call: Call, request: SaslHandshakeRequest) -> SaslHandshakeResponse:

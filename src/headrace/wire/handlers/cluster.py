@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 from uuid import UUID
 
 from headrace.log import Topic
@@ -57,7 +56,7 @@ def metadata(services: Services, call: Call, request: MetadataRequest) -> Metada
 def _with_operations(call: Call, topic: MetadataTopic) -> MetadataTopic:
     if topic.name is None or topic.error_code is not ErrorCode.NONE:
         return topic
-    return replace(topic, topic_authorized_operations=call.access.operations(topic_resource(topic.name)))
+    return topic._replace(topic_authorized_operations=call.access.operations(topic_resource(topic.name)))
 
 
 def _looked_up(services: Services, call: Call, wanted: MetadataTopicRequest, may_create: bool) -> MetadataTopic:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 
 from headrace.wire.codes import ErrorCode, Refusal
 from headrace.wire.coordinators.consumer_group import JOINS, ConsumerGroup, ConsumerMember, Report
@@ -91,7 +90,7 @@ def describe(services: Services, call: Call, request: DescribeRequest) -> Descri
     described = (_described(services, call, group_id) for group_id in request.group_ids)
     if request.include_authorized_operations:
         described = (
-            replace(entry, authorized_operations=call.access.operations(group(entry.group_id))) for entry in described
+            entry._replace(authorized_operations=call.access.operations(group(entry.group_id))) for entry in described
         )
     return DescribeResponse(tuple(described))
 

@@ -93,7 +93,7 @@ def _find(
         with as_refusals():
             name = topic_name(services, wanted.topic, wanted.topic_id)
             call.require(Operation.READ, topic(name))
-            partition = services.store.partition(name, wanted.index)
+            partition = services.store.partition(name, wanted.partition_index)
             _check_epoch(wanted.leader_epoch)
             batches = partition.read(wanted.offset, max(0, bytes_max), committed=committed, at_least_one=at_least_one)
     except Refusal as refusal:
@@ -111,17 +111,17 @@ def _check_epoch(leader_epoch: int) -> None:
 def _read(found: _Found, committed: bool) -> FetchedPartition:
     wanted, batches = found.wanted, found.batches
     if batches is None:
-        return FetchedPartition(wanted.topic, wanted.index, found.refusal, topic_id=wanted.topic_id)
+        return FetchedPartition(wanted.topic, wanted.partition_index, found.refusal, topic_id=wanted.topic_id)
     aborted = tuple(AbortedRange(entry.producer_id, entry.first_offset) for entry in batches.aborted)
     try:
         span = batches.span if batches.length >= SENT_FROM_FILE_BYTES_MIN else None
         records = b"" if span is not None else batches.content()
     except OSError:
         code = ErrorCode.KAFKA_STORAGE_ERROR
-        return FetchedPartition(wanted.topic, wanted.index, code, topic_id=wanted.topic_id)
+        return FetchedPartition(wanted.topic, wanted.partition_index, code, topic_id=wanted.topic_id)
     return FetchedPartition(
         wanted.topic,
-        wanted.index,
+        wanted.partition_index,
         high_watermark=batches.high_watermark,
         last_stable_offset=batches.last_stable_offset,
         log_start_offset=batches.log_start_offset,

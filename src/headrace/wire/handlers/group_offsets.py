@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 from typing import Final, TypeVar
 
 from headrace.wire.codes import ErrorCode, Refusal
@@ -55,7 +54,7 @@ Named = TypeVar("Named", CommitTopic, OffsetFetchTopic)
 
 def _named(services: Services, topic: Named) -> Named:
     """With the name of the topic where only its id was given; none when no topic has that id."""
-    return topic if topic.topic_id is None else replace(topic, name=services.store.name_of(topic.topic_id) or "")
+    return topic if topic.topic_id is None else topic._replace(name=services.store.name_of(topic.topic_id) or "")
 
 
 def check_commit(services: Services, group_id: str, member_id: str, instance_id: str | None, generation: int) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import replace
 from typing import TypeVar
 
 from headrace.wire.codes import ErrorCode, Refusal
@@ -147,7 +146,7 @@ def describe_groups(services: Services, call: Call, request: DescribeGroupsReque
 def _with_operations(call: Call, described: DescribedGroup) -> DescribedGroup:
     if described.error_code is not ErrorCode.NONE:
         return described
-    return replace(described, authorized_operations=call.access.operations(group(described.group_id)))
+    return described._replace(authorized_operations=call.access.operations(group(described.group_id)))
 
 
 def _described(services: Services, call: Call, group_id: str) -> DescribedGroup:

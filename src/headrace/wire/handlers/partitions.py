@@ -48,7 +48,7 @@ def _grown(services: Services, call: Call, wanted: GrownTopic, *, validate_only:
         _check_growth(services, wanted)
         if not validate_only:
             with as_refusals():
-                services.store.add_partitions(wanted.name, wanted.count)
+                services.store.add_partitions(wanted.name, wanted.partition_count)
     except Refusal as refusal:
         return CreatePartitionsResult(wanted.name, refusal.code, refusal.message)
     return CreatePartitionsResult(wanted.name)
@@ -61,15 +61,16 @@ def _check_growth(services: Services, wanted: GrownTopic) -> None:
     if wanted.name in INTERNAL_TOPICS:
         raise Refusal(ErrorCode.INVALID_TOPIC_EXCEPTION, f"{wanted.name} is the broker's own")
     existing = len(topic.partitions)
-    if wanted.count <= existing:
+    if wanted.partition_count <= existing:
         raise Refusal(ErrorCode.INVALID_PARTITIONS, f"topic {wanted.name!r} has {existing} partitions already")
     node_id = services.config.node_id
     if wanted.assignments is not None:
-        if len(wanted.assignments) != wanted.count - existing:
-            raise Refusal(ErrorCode.INVALID_REPLICA_ASSIGNMENT, f"{wanted.count - existing} assignments are needed")
+        added = wanted.partition_count - existing
+        if len(wanted.assignments) != added:
+            raise Refusal(ErrorCode.INVALID_REPLICA_ASSIGNMENT, f"{added} assignments are needed")
         if any(entry.broker_ids != (node_id,) for entry in wanted.assignments):
             raise Refusal(ErrorCode.INVALID_REPLICA_ASSIGNMENT, f"the only broker is {node_id}")
-    check_partition_room(services, wanted.count - existing)
+    check_partition_room(services, wanted.partition_count - existing)
 
 
 def describe_log_dirs(services: Services, call: Call, request: DescribeLogDirsRequest) -> DescribeLogDirsResponse:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from headrace.log import Partition, parse_batches
 from headrace.signals import SIGNALS_TOPIC
@@ -52,7 +52,7 @@ async def produce(services: Services, call: Call, request: ProduceRequest) -> Pr
 
 async def _append_all(services: Services, call: Call, request: ProduceRequest) -> list[_Outcome]:
     """Waits only in front of topics with a limited backlog."""
-    gated = services.gate.gated((_name(services, entry), entry.index) for entry in request.partitions)
+    gated = services.gate.gated((_name(services, entry), entry.partition_index) for entry in request.partitions)
     if not gated:
         return [await _take(services, call, entry, {}) for entry in request.partitions]
     async with services.gate.passage(gated, request.timeout_ms) as closed:
@@ -75,7 +75,7 @@ def _name(services: Services, entry: ProducePartition) -> str:
 
 def _refused(request: ProduceRequest, code: ErrorCode) -> ProduceResponse:
     return ProduceResponse(
-        tuple(ProducedPartition(p.topic, p.index, code, topic_id=p.topic_id) for p in request.partitions)
+        tuple(ProducedPartition(p.topic, p.partition_index, code, topic_id=p.topic_id) for p in request.partitions)
     )
 
 
@@ -84,7 +84,7 @@ def _append(services: Services, call: Call, entry: ProducePartition, closed: Map
         with as_refusals():
             name = topic_name(services, entry.topic, entry.topic_id)
             call.require(Operation.WRITE, topic(name))
-            partition = services.store.partition(name, entry.index)
+            partition = services.store.partition(name, entry.partition_index)
             if name in INTERNAL_TOPICS:
                 raise Refusal(ErrorCode.INVALID_TOPIC_EXCEPTION, f"{name} is the broker's own")
             if partition in closed:
@@ -96,7 +96,7 @@ def _append(services: Services, call: Call, entry: ProducePartition, closed: Map
         return _refusal(entry, refusal)
     answer = ProducedPartition(
         entry.topic,
-        entry.index,
+        entry.partition_index,
         base_offset=appended.base_offset,
         log_append_time_ms=appended.append_time_ms,
         log_start_offset=partition.log_start_offset,
@@ -110,20 +110,22 @@ async def _signal(services: Services, call: Call, entry: ProducePartition) -> _O
     try:
         with as_refusals():
             call.require(Operation.WRITE, topic(SIGNALS_TOPIC))
-            services.store.partition(SIGNALS_TOPIC, entry.index)
+            services.store.partition(SIGNALS_TOPIC, entry.partition_index)
             requests = read_signals(b"" if entry.records is None else entry.records)
             for name in {name for request in requests for name in request.topics}:
                 call.require(Operation.WRITE, topic(name))
             await services.sequencer.submit(requests)
     except Refusal as refusal:
         return _refusal(entry, refusal)
-    return _Outcome(ProducedPartition(entry.topic, entry.index, topic_id=entry.topic_id))
+    return _Outcome(ProducedPartition(entry.topic, entry.partition_index, topic_id=entry.topic_id))
 
 
 def _refusal(entry: ProducePartition, refusal: Refusal) -> _Outcome:
     message = refusal.message
     return _Outcome(
-        ProducedPartition(entry.topic, entry.index, refusal.code, error_message=message, topic_id=entry.topic_id)
+        ProducedPartition(
+            entry.topic, entry.partition_index, refusal.code, error_message=message, topic_id=entry.topic_id
+        )
     )
 
 
@@ -141,4 +143,4 @@ def _settled(outcome: _Outcome) -> ProducedPartition:
     if outcome.partition is None or outcome.partition.high_watermark >= outcome.end_offset:
         return outcome.answer
     message = "the disk refused the records"
-    return replace(outcome.answer, error_code=ErrorCode.KAFKA_STORAGE_ERROR, base_offset=-1, error_message=message)
+    return outcome.answer._replace(error_code=ErrorCode.KAFKA_STORAGE_ERROR, base_offset=-1, error_message=message)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from headrace.log import TopicConfig
 from headrace.wire.codes import ErrorCode, Refusal
 from headrace.wire.handlers.creation import as_refusals, check_room, create_topic
@@ -58,7 +56,7 @@ def _created(services: Services, call: Call, wanted: CreatableTopic, *, validate
         topic = create_topic(services, wanted.name, count, settings)
     except Refusal as refusal:
         return CreatedTopic(wanted.name, refusal.code, refusal.message)
-    return replace(_answer(wanted.name, count, topic.config, call), topic_id=topic.topic_id)
+    return _answer(wanted.name, count, topic.config, call)._replace(topic_id=topic.topic_id)
 
 
 def _answer(name: str, partition_count: int, config: TopicConfig, call: Call) -> CreatedTopic:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 from uuid import UUID
 
 from headrace.wire.codes import ErrorCode
@@ -12,35 +11,30 @@ from headrace.wire.codes import ErrorCode
 OPERATIONS_UNKNOWN: Final = -(2**31)
 
 
-@dataclass(frozen=True, slots=True)
-class ApiVersionsRequest:
+class ApiVersionsRequest(NamedTuple):
     client_software_name: str = ""
     client_software_version: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class ApiRange:
+class ApiRange(NamedTuple):
     api_key: int
     min_version: int
     max_version: int
 
 
-@dataclass(frozen=True, slots=True)
-class SupportedFeature:
+class SupportedFeature(NamedTuple):
     name: str
     min_version: int
     max_version: int
 
 
-@dataclass(frozen=True, slots=True)
-class FinalizedFeature:
+class FinalizedFeature(NamedTuple):
     name: str
     max_version_level: int
     min_version_level: int
 
 
-@dataclass(frozen=True, slots=True)
-class ApiVersionsResponse:
+class ApiVersionsResponse(NamedTuple):
     error_code: ErrorCode
     api_keys: tuple[ApiRange, ...]
     supported_features: tuple[SupportedFeature, ...] = ()
@@ -48,14 +42,12 @@ class ApiVersionsResponse:
     finalized_features: tuple[FinalizedFeature, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class MetadataTopicRequest:
+class MetadataTopicRequest(NamedTuple):
     name: str | None = None
     topic_id: UUID | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class MetadataRequest:
+class MetadataRequest(NamedTuple):
     """`topics` None means all; in version 0 an empty tuple means all."""
 
     topics: tuple[MetadataTopicRequest, ...] | None
@@ -64,16 +56,14 @@ class MetadataRequest:
     include_topic_authorized_operations: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class MetadataBroker:
+class MetadataBroker(NamedTuple):
     node_id: int
     host: str
     port: int
     rack: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class MetadataPartition:
+class MetadataPartition(NamedTuple):
     error_code: ErrorCode
     partition_index: int
     leader_id: int
@@ -82,8 +72,7 @@ class MetadataPartition:
     isr_nodes: tuple[int, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class MetadataTopic:
+class MetadataTopic(NamedTuple):
     error_code: ErrorCode
     name: str | None
     topic_id: UUID | None = None
@@ -92,8 +81,7 @@ class MetadataTopic:
     topic_authorized_operations: int = OPERATIONS_UNKNOWN
 
 
-@dataclass(frozen=True, slots=True)
-class MetadataResponse:
+class MetadataResponse(NamedTuple):
     brokers: tuple[MetadataBroker, ...]
     topics: tuple[MetadataTopic, ...]
     cluster_id: str | None = None
@@ -102,23 +90,20 @@ class MetadataResponse:
     cluster_authorized_operations: int = OPERATIONS_UNKNOWN
 
 
-@dataclass(frozen=True, slots=True)
-class DescribeClusterRequest:
+class DescribeClusterRequest(NamedTuple):
     include_cluster_authorized_operations: bool = False
     endpoint_type: int = 1
     include_fenced_brokers: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class DescribeClusterBroker:
+class DescribeClusterBroker(NamedTuple):
     broker_id: int
     host: str
     port: int
     is_fenced: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class DescribeClusterResponse:
+class DescribeClusterResponse(NamedTuple):
     error_code: ErrorCode
     cluster_id: str
     controller_id: int
@@ -128,8 +113,7 @@ class DescribeClusterResponse:
     error_message: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class FindCoordinatorRequest:
+class FindCoordinatorRequest(NamedTuple):
     """Versions below 4 ask for one key, later ones for several."""
 
     key: str = ""
@@ -137,8 +121,7 @@ class FindCoordinatorRequest:
     coordinator_keys: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Coordinator:
+class Coordinator(NamedTuple):
     key: str
     node_id: int
     host: str
@@ -147,8 +130,7 @@ class Coordinator:
     error_message: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class FindCoordinatorResponse:
+class FindCoordinatorResponse(NamedTuple):
     node_id: int = -1
     host: str = ""
     port: int = -1

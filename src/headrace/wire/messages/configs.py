@@ -2,34 +2,30 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from headrace.wire.codes import ErrorCode
 
 
-@dataclass(frozen=True, slots=True)
-class ConfigResource:
+class ConfigResource(NamedTuple):
     resource_type: int
     resource_name: str
     configuration_keys: tuple[str, ...] | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class DescribeConfigsRequest:
+class DescribeConfigsRequest(NamedTuple):
     resources: tuple[ConfigResource, ...]
     include_synonyms: bool = False
     include_documentation: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class ConfigSynonym:
+class ConfigSynonym(NamedTuple):
     name: str
     value: str | None
     source: int
 
 
-@dataclass(frozen=True, slots=True)
-class DescribedConfig:
+class DescribedConfig(NamedTuple):
     name: str
     value: str | None
     read_only: bool = False
@@ -40,8 +36,7 @@ class DescribedConfig:
     documentation: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class DescribedResource:
+class DescribedResource(NamedTuple):
     error_code: ErrorCode
     error_message: str | None
     resource_type: int
@@ -49,13 +44,11 @@ class DescribedResource:
     configs: tuple[DescribedConfig, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class DescribeConfigsResponse:
+class DescribeConfigsResponse(NamedTuple):
     results: tuple[DescribedResource, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class AlteredConfig:
+class AlteredConfig(NamedTuple):
     """`config_operation` is only in IncrementalAlterConfigs."""
 
     name: str
@@ -63,29 +56,25 @@ class AlteredConfig:
     config_operation: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class AlteredResource:
+class AlteredResource(NamedTuple):
     resource_type: int
     resource_name: str
     configs: tuple[AlteredConfig, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class AlterConfigsRequest:
+class AlterConfigsRequest(NamedTuple):
     """The same for AlterConfigs, which replaces all settings, and IncrementalAlterConfigs, which changes some."""
 
     resources: tuple[AlteredResource, ...]
     validate_only: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class AlteredResult:
+class AlteredResult(NamedTuple):
     error_code: ErrorCode
     error_message: str | None
     resource_type: int
     resource_name: str
 
 
-@dataclass(frozen=True, slots=True)
-class AlterConfigsResponse:
+class AlterConfigsResponse(NamedTuple):
     responses: tuple[AlteredResult, ...]

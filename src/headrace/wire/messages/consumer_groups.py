@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 from uuid import UUID
 
 from headrace.wire.codes import ErrorCode
 from headrace.wire.messages.cluster import OPERATIONS_UNKNOWN
 
 
-@dataclass(frozen=True, slots=True)
-class AssignedTopic:
+class AssignedTopic(NamedTuple):
     topic_id: UUID | None
     partitions: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class HeartbeatRequest:
+class HeartbeatRequest(NamedTuple):
     """Fields that are None did not change since the last one."""
 
     group_id: str
@@ -31,13 +29,11 @@ class HeartbeatRequest:
     topic_partitions: tuple[AssignedTopic, ...] | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Assignment:
+class Assignment(NamedTuple):
     topic_partitions: tuple[AssignedTopic, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class HeartbeatResponse:
+class HeartbeatResponse(NamedTuple):
     """`assignment` None: it did not change."""
 
     error_code: ErrorCode
@@ -48,26 +44,22 @@ class HeartbeatResponse:
     assignment: Assignment | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class DescribeRequest:
+class DescribeRequest(NamedTuple):
     group_ids: tuple[str, ...]
     include_authorized_operations: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class DescribedTopic:
+class DescribedTopic(NamedTuple):
     topic_id: UUID | None
     topic_name: str
     partitions: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class DescribedAssignment:
+class DescribedAssignment(NamedTuple):
     topic_partitions: tuple[DescribedTopic, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class DescribedMember:
+class DescribedMember(NamedTuple):
     member_id: str
     instance_id: str | None
     rack_id: str | None
@@ -82,8 +74,7 @@ class DescribedMember:
     member_type: int = 1
 
 
-@dataclass(frozen=True, slots=True)
-class DescribedGroup:
+class DescribedGroup(NamedTuple):
     error_code: ErrorCode
     group_id: str
     error_message: str | None = None
@@ -95,6 +86,5 @@ class DescribedGroup:
     authorized_operations: int = OPERATIONS_UNKNOWN
 
 
-@dataclass(frozen=True, slots=True)
-class DescribeResponse:
+class DescribeResponse(NamedTuple):
     groups: tuple[DescribedGroup, ...]

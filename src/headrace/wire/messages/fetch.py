@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 from uuid import UUID
 
 from headrace.log import Span
@@ -21,18 +20,16 @@ NO_SESSION: Final = 0
 FINAL_EPOCH: Final = -1
 
 
-@dataclass(frozen=True, slots=True)
-class FetchPartition:
+class FetchPartition(NamedTuple):
     topic: str
-    index: int
+    partition_index: int
     offset: int
     bytes_max: int
     leader_epoch: int = -1
     topic_id: UUID | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class FetchRequest:
+class FetchRequest(NamedTuple):
     wait_ms_max: int
     bytes_min: int
     bytes_max: int
@@ -46,18 +43,16 @@ class FetchRequest:
         return self.isolation_level == 1
 
 
-@dataclass(frozen=True, slots=True)
-class AbortedRange:
+class AbortedRange(NamedTuple):
     producer_id: int
     first_offset: int
 
 
-@dataclass(frozen=True, slots=True)
-class FetchedPartition:
+class FetchedPartition(NamedTuple):
     """`aborted` is None when the request did not ask for committed records only. A `span` is sent as `records`."""
 
     topic: str
-    index: int
+    partition_index: int
     error_code: ErrorCode = ErrorCode.NONE
     high_watermark: int = -1
     last_stable_offset: int = -1
@@ -72,8 +67,7 @@ class FetchedPartition:
         return self.records if self.span is None else self.span
 
 
-@dataclass(frozen=True, slots=True)
-class FetchResponse:
+class FetchResponse(NamedTuple):
     partitions: tuple[FetchedPartition, ...] = ()
     error_code: ErrorCode = ErrorCode.NONE
     throttle_time_ms: int = 0
@@ -151,7 +145,7 @@ def encode_response(version: int, response: FetchResponse) -> list[Piece]:
 def _write_fetched(writer: Writer, version: int, partition: FetchedPartition) -> None:
     """All fields of a partition up to the length of its records."""
     flexible = version >= FLEXIBLE_SINCE
-    writer.int32(partition.index)
+    writer.int32(partition.partition_index)
     writer.int16(partition.error_code)
     writer.int64(partition.high_watermark)
     writer.int64(partition.last_stable_offset)
@@ -195,7 +189,7 @@ def encode_request(version: int, request: FetchRequest) -> list[bytes]:
 
 
 def _write_wanted(writer: Writer, version: int, partition: FetchPartition) -> None:
-    writer.int32(partition.index)
+    writer.int32(partition.partition_index)
     if version >= 9:
         writer.int32(partition.leader_epoch)
     writer.int64(partition.offset)

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from headrace.wire.codes import ErrorCode
 from headrace.wire.messages.cluster import OPERATIONS_UNKNOWN
 
 
-@dataclass(frozen=True, slots=True)
-class JoinProtocol:
+class JoinProtocol(NamedTuple):
     name: str
     metadata: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class JoinGroupRequest:
+class JoinGroupRequest(NamedTuple):
     group_id: str
     session_timeout_ms: int
     member_id: str
@@ -26,15 +24,13 @@ class JoinGroupRequest:
     reason: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class JoinedMember:
+class JoinedMember(NamedTuple):
     member_id: str
     metadata: bytes
     group_instance_id: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class JoinGroupResponse:
+class JoinGroupResponse(NamedTuple):
     error_code: ErrorCode
     generation_id: int = -1
     protocol_name: str | None = ""
@@ -45,14 +41,12 @@ class JoinGroupResponse:
     skip_assignment: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class MemberAssignment:
+class MemberAssignment(NamedTuple):
     member_id: str
     assignment: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class SyncGroupRequest:
+class SyncGroupRequest(NamedTuple):
     group_id: str
     generation_id: int
     member_id: str
@@ -62,36 +56,31 @@ class SyncGroupRequest:
     protocol_name: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class SyncGroupResponse:
+class SyncGroupResponse(NamedTuple):
     error_code: ErrorCode
     assignment: bytes = b""
     protocol_type: str | None = None
     protocol_name: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class HeartbeatRequest:
+class HeartbeatRequest(NamedTuple):
     group_id: str
     generation_id: int
     member_id: str
     group_instance_id: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class HeartbeatResponse:
+class HeartbeatResponse(NamedTuple):
     error_code: ErrorCode
 
 
-@dataclass(frozen=True, slots=True)
-class LeavingMember:
+class LeavingMember(NamedTuple):
     member_id: str
     group_instance_id: str | None = None
     reason: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class LeaveGroupRequest:
+class LeaveGroupRequest(NamedTuple):
     """Versions below 3 name one member, later ones several."""
 
     group_id: str
@@ -99,47 +88,40 @@ class LeaveGroupRequest:
     members: tuple[LeavingMember, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class LeftMember:
+class LeftMember(NamedTuple):
     member_id: str
     group_instance_id: str | None
     error_code: ErrorCode
 
 
-@dataclass(frozen=True, slots=True)
-class LeaveGroupResponse:
+class LeaveGroupResponse(NamedTuple):
     error_code: ErrorCode
     members: tuple[LeftMember, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class ListGroupsRequest:
+class ListGroupsRequest(NamedTuple):
     states_filter: tuple[str, ...] = ()
     types_filter: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class ListedGroup:
+class ListedGroup(NamedTuple):
     group_id: str
     protocol_type: str
     group_state: str = ""
     group_type: str = "classic"
 
 
-@dataclass(frozen=True, slots=True)
-class ListGroupsResponse:
+class ListGroupsResponse(NamedTuple):
     error_code: ErrorCode
     groups: tuple[ListedGroup, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class DescribeGroupsRequest:
+class DescribeGroupsRequest(NamedTuple):
     groups: tuple[str, ...]
     include_authorized_operations: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class DescribedMember:
+class DescribedMember(NamedTuple):
     member_id: str
     client_id: str
     client_host: str
@@ -148,8 +130,7 @@ class DescribedMember:
     group_instance_id: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class DescribedGroup:
+class DescribedGroup(NamedTuple):
     error_code: ErrorCode
     group_id: str
     group_state: str = "Dead"
@@ -160,22 +141,18 @@ class DescribedGroup:
     authorized_operations: int = OPERATIONS_UNKNOWN
 
 
-@dataclass(frozen=True, slots=True)
-class DescribeGroupsResponse:
+class DescribeGroupsResponse(NamedTuple):
     groups: tuple[DescribedGroup, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class DeleteGroupsRequest:
+class DeleteGroupsRequest(NamedTuple):
     groups_names: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class DeletedGroup:
+class DeletedGroup(NamedTuple):
     group_id: str
     error_code: ErrorCode
 
 
-@dataclass(frozen=True, slots=True)
-class DeleteGroupsResponse:
+class DeleteGroupsResponse(NamedTuple):
     results: tuple[DeletedGroup, ...]

@@ -2,35 +2,31 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 from uuid import UUID
 
 from headrace.wire.codes import ErrorCode
 
 
-@dataclass(frozen=True, slots=True)
-class ListOffsetsPartition:
+class ListOffsetsPartition(NamedTuple):
     partition_index: int
     timestamp: int
     current_leader_epoch: int = -1
 
 
-@dataclass(frozen=True, slots=True)
-class ListOffsetsTopic:
+class ListOffsetsTopic(NamedTuple):
     name: str
     partitions: tuple[ListOffsetsPartition, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class ListOffsetsRequest:
+class ListOffsetsRequest(NamedTuple):
     replica_id: int
     topics: tuple[ListOffsetsTopic, ...]
     isolation_level: int = 0
     timeout_ms: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class ListedPartition:
+class ListedPartition(NamedTuple):
     partition_index: int
     error_code: ErrorCode = ErrorCode.NONE
     timestamp: int = -1
@@ -38,65 +34,55 @@ class ListedPartition:
     leader_epoch: int = -1
 
 
-@dataclass(frozen=True, slots=True)
-class ListedTopic:
+class ListedTopic(NamedTuple):
     name: str
     partitions: tuple[ListedPartition, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class ListOffsetsResponse:
+class ListOffsetsResponse(NamedTuple):
     topics: tuple[ListedTopic, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class EpochPartition:
+class EpochPartition(NamedTuple):
     partition: int
     leader_epoch: int
     current_leader_epoch: int = -1
 
 
-@dataclass(frozen=True, slots=True)
-class EpochTopic:
+class EpochTopic(NamedTuple):
     topic: str
     partitions: tuple[EpochPartition, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class OffsetForLeaderEpochRequest:
+class OffsetForLeaderEpochRequest(NamedTuple):
     topics: tuple[EpochTopic, ...]
     replica_id: int = -2
 
 
-@dataclass(frozen=True, slots=True)
-class EpochEndOffset:
+class EpochEndOffset(NamedTuple):
     error_code: ErrorCode
     partition: int
     leader_epoch: int = -1
     end_offset: int = -1
 
 
-@dataclass(frozen=True, slots=True)
-class EpochEndTopic:
+class EpochEndTopic(NamedTuple):
     topic: str
     partitions: tuple[EpochEndOffset, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class OffsetForLeaderEpochResponse:
+class OffsetForLeaderEpochResponse(NamedTuple):
     topics: tuple[EpochEndTopic, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class CommitPartition:
+class CommitPartition(NamedTuple):
     partition_index: int
     committed_offset: int
     committed_metadata: str | None
     committed_leader_epoch: int = -1
 
 
-@dataclass(frozen=True, slots=True)
-class CommitTopic:
+class CommitTopic(NamedTuple):
     """Versions from 10 on give the id in the place of the name; so do the others below."""
 
     name: str = ""
@@ -104,8 +90,7 @@ class CommitTopic:
     topic_id: UUID | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class OffsetCommitRequest:
+class OffsetCommitRequest(NamedTuple):
     group_id: str
     topics: tuple[CommitTopic, ...]
     generation_id_or_member_epoch: int = -1
@@ -114,41 +99,35 @@ class OffsetCommitRequest:
     retention_time_ms: int = -1
 
 
-@dataclass(frozen=True, slots=True)
-class CommittedPartition:
+class CommittedPartition(NamedTuple):
     partition_index: int
     error_code: ErrorCode
 
 
-@dataclass(frozen=True, slots=True)
-class CommittedTopic:
+class CommittedTopic(NamedTuple):
     name: str = ""
     partitions: tuple[CommittedPartition, ...] = ()
     topic_id: UUID | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class OffsetCommitResponse:
+class OffsetCommitResponse(NamedTuple):
     topics: tuple[CommittedTopic, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class OffsetFetchTopic:
+class OffsetFetchTopic(NamedTuple):
     name: str = ""
     partition_indexes: tuple[int, ...] = ()
     topic_id: UUID | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class OffsetFetchGroup:
+class OffsetFetchGroup(NamedTuple):
     group_id: str
     topics: tuple[OffsetFetchTopic, ...] | None
     member_id: str | None = None
     member_epoch: int = -1
 
 
-@dataclass(frozen=True, slots=True)
-class OffsetFetchRequest:
+class OffsetFetchRequest(NamedTuple):
     """Versions below 8 ask for one group, later ones for several. `topics` None means all of a group."""
 
     group_id: str = ""
@@ -157,8 +136,7 @@ class OffsetFetchRequest:
     require_stable: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class FetchedOffset:
+class FetchedOffset(NamedTuple):
     partition_index: int
     committed_offset: int = -1
     committed_leader_epoch: int = -1
@@ -166,45 +144,38 @@ class FetchedOffset:
     error_code: ErrorCode = ErrorCode.NONE
 
 
-@dataclass(frozen=True, slots=True)
-class FetchedTopicOffsets:
+class FetchedTopicOffsets(NamedTuple):
     name: str = ""
     partitions: tuple[FetchedOffset, ...] = ()
     topic_id: UUID | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class FetchedGroupOffsets:
+class FetchedGroupOffsets(NamedTuple):
     group_id: str
     topics: tuple[FetchedTopicOffsets, ...]
     error_code: ErrorCode = ErrorCode.NONE
 
 
-@dataclass(frozen=True, slots=True)
-class OffsetFetchResponse:
+class OffsetFetchResponse(NamedTuple):
     topics: tuple[FetchedTopicOffsets, ...] = ()
     error_code: ErrorCode = ErrorCode.NONE
     groups: tuple[FetchedGroupOffsets, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class DeletedOffsetPartition:
+class DeletedOffsetPartition(NamedTuple):
     partition_index: int
 
 
-@dataclass(frozen=True, slots=True)
-class OffsetDeleteTopic:
+class OffsetDeleteTopic(NamedTuple):
     name: str
     partitions: tuple[DeletedOffsetPartition, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class OffsetDeleteRequest:
+class OffsetDeleteRequest(NamedTuple):
     group_id: str
     topics: tuple[OffsetDeleteTopic, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class OffsetDeleteResponse:
+class OffsetDeleteResponse(NamedTuple):
     error_code: ErrorCode
     topics: tuple[CommittedTopic, ...] = ()

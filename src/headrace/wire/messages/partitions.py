@@ -2,73 +2,64 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import Annotated, NamedTuple
 
 from headrace.wire.codes import ErrorCode
+from headrace.wire.schema import WireName
 
 
-@dataclass(frozen=True, slots=True)
-class PartitionAssignment:
+class PartitionAssignment(NamedTuple):
     broker_ids: tuple[int, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class GrownTopic:
-    """`count` is how many partitions the topic shall have in all."""
+class GrownTopic(NamedTuple):
+    """`partition_count` is how many partitions the topic shall have in all."""
 
     name: str
-    count: int
+    partition_count: Annotated[int, WireName("count")]
     assignments: tuple[PartitionAssignment, ...] | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class CreatePartitionsRequest:
+class CreatePartitionsRequest(NamedTuple):
     topics: tuple[GrownTopic, ...]
     timeout_ms: int = 60_000
     validate_only: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class CreatePartitionsResult:
+class CreatePartitionsResult(NamedTuple):
     name: str
     error_code: ErrorCode = ErrorCode.NONE
     error_message: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class CreatePartitionsResponse:
+class CreatePartitionsResponse(NamedTuple):
     results: tuple[CreatePartitionsResult, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class TopicPartitions:
+class TopicPartitions(NamedTuple):
     topic: str
     partitions: tuple[int, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class DescribeLogDirsRequest:
+class DescribeLogDirsRequest(NamedTuple):
     """`topics` None means all."""
 
     topics: tuple[TopicPartitions, ...] | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class LogDirPartition:
+class LogDirPartition(NamedTuple):
     partition_index: int
     partition_size: int
     offset_lag: int = 0
     is_future_key: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class LogDirTopic:
+class LogDirTopic(NamedTuple):
     name: str
     partitions: tuple[LogDirPartition, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class LogDir:
+class LogDir(NamedTuple):
     error_code: ErrorCode
     log_dir: str
     topics: tuple[LogDirTopic, ...]
@@ -76,78 +67,66 @@ class LogDir:
     usable_bytes: int = -1
 
 
-@dataclass(frozen=True, slots=True)
-class DescribeLogDirsResponse:
+class DescribeLogDirsResponse(NamedTuple):
     results: tuple[LogDir, ...]
     error_code: ErrorCode = ErrorCode.NONE
 
 
-@dataclass(frozen=True, slots=True)
-class ElectLeadersRequest:
+class ElectLeadersRequest(NamedTuple):
     topic_partitions: tuple[TopicPartitions, ...] | None
     election_type: int = 0
     timeout_ms: int = 60_000
 
 
-@dataclass(frozen=True, slots=True)
-class ElectedPartition:
+class ElectedPartition(NamedTuple):
     partition_id: int
     error_code: ErrorCode
     error_message: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class ElectedTopic:
+class ElectedTopic(NamedTuple):
     topic: str
     partition_result: tuple[ElectedPartition, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class ElectLeadersResponse:
+class ElectLeadersResponse(NamedTuple):
     replica_election_results: tuple[ElectedTopic, ...]
     error_code: ErrorCode = ErrorCode.NONE
 
 
-@dataclass(frozen=True, slots=True)
-class NamedPartitions:
+class NamedPartitions(NamedTuple):
     name: str
     partition_indexes: tuple[int, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class ListPartitionReassignmentsRequest:
+class ListPartitionReassignmentsRequest(NamedTuple):
     topics: tuple[NamedPartitions, ...] | None
     timeout_ms: int = 60_000
 
 
-@dataclass(frozen=True, slots=True)
-class ReassignedPartition:
+class ReassignedPartition(NamedTuple):
     partition_index: int
     replicas: tuple[int, ...] = ()
     adding_replicas: tuple[int, ...] = ()
     removing_replicas: tuple[int, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class ReassignedTopic:
+class ReassignedTopic(NamedTuple):
     name: str
     partitions: tuple[ReassignedPartition, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class ListPartitionReassignmentsResponse:
+class ListPartitionReassignmentsResponse(NamedTuple):
     error_code: ErrorCode = ErrorCode.NONE
     error_message: str | None = None
     topics: tuple[ReassignedTopic, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class DescribeProducersRequest:
+class DescribeProducersRequest(NamedTuple):
     topics: tuple[NamedPartitions, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class ActiveProducer:
+class ActiveProducer(NamedTuple):
     producer_id: int
     producer_epoch: int
     last_sequence: int = -1
@@ -156,20 +135,17 @@ class ActiveProducer:
     current_txn_start_offset: int = -1
 
 
-@dataclass(frozen=True, slots=True)
-class ProducersOfPartition:
+class ProducersOfPartition(NamedTuple):
     partition_index: int
     error_code: ErrorCode = ErrorCode.NONE
     error_message: str | None = None
     active_producers: tuple[ActiveProducer, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class ProducersOfTopic:
+class ProducersOfTopic(NamedTuple):
     name: str
     partitions: tuple[ProducersOfPartition, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class DescribeProducersResponse:
+class DescribeProducersResponse(NamedTuple):
     topics: tuple[ProducersOfTopic, ...]

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 from uuid import UUID
 
 from headrace.wire.codes import ErrorCode
@@ -18,26 +17,23 @@ BY_ID_SINCE: Final = 13
 VERSION_MIN: Final = 3
 
 
-@dataclass(frozen=True, slots=True)
-class ProducePartition:
+class ProducePartition(NamedTuple):
     topic: str
-    index: int
+    partition_index: int
     records: memoryview | bytes | None
     topic_id: UUID | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class ProduceRequest:
+class ProduceRequest(NamedTuple):
     transactional_id: str | None
     acks: int
     timeout_ms: int
     partitions: tuple[ProducePartition, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class ProducedPartition:
+class ProducedPartition(NamedTuple):
     topic: str
-    index: int
+    partition_index: int
     error_code: ErrorCode = ErrorCode.NONE
     base_offset: int = -1
     log_append_time_ms: int = -1
@@ -46,8 +42,7 @@ class ProducedPartition:
     topic_id: UUID | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class ProduceResponse:
+class ProduceResponse(NamedTuple):
     partitions: tuple[ProducedPartition, ...] = ()
     throttle_time_ms: int = 0
 
@@ -89,7 +84,7 @@ def encode_response(version: int, response: ProduceResponse) -> list[bytes]:
 
 def _write_produced(writer: Writer, version: int, partition: ProducedPartition) -> None:
     flexible = version >= FLEXIBLE_SINCE
-    writer.int32(partition.index)
+    writer.int32(partition.partition_index)
     writer.int16(partition.error_code)
     writer.int64(partition.base_offset)
     writer.int64(partition.log_append_time_ms)
@@ -114,7 +109,7 @@ def encode_request(version: int, request: ProduceRequest) -> list[bytes | memory
         write_topic(writer, topic, flexible, version >= BY_ID_SINCE)
         writer.array_length(len(partitions), flexible)
         for partition in partitions:
-            writer.int32(partition.index)
+            writer.int32(partition.partition_index)
             records = b"" if partition.records is None else partition.records
             writer.bytes_length(len(records), flexible)
             parts += [writer.getvalue(), records]

@@ -2,39 +2,43 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from typing import Final, NamedTuple
 
 from headrace.wire.codes import ErrorCode
 
 LITERAL = 3
 
+# What a message that holds a password, or a proof of one, looks like in a log or a traceback.
+_CONCEALED: Final = "<concealed>"
 
-@dataclass(frozen=True, slots=True)
-class SaslHandshakeRequest:
+
+class SaslHandshakeRequest(NamedTuple):
     mechanism: str
 
 
-@dataclass(frozen=True, slots=True)
-class SaslHandshakeResponse:
+class SaslHandshakeResponse(NamedTuple):
     error_code: ErrorCode
     mechanisms: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class SaslAuthenticateRequest:
-    auth_bytes: bytes = field(repr=False)
+class SaslAuthenticateRequest(NamedTuple):
+    auth_bytes: bytes
+
+    def __repr__(self) -> str:
+        return _CONCEALED
 
 
-@dataclass(frozen=True, slots=True)
-class SaslAuthenticateResponse:
+class SaslAuthenticateResponse(NamedTuple):
     error_code: ErrorCode
     error_message: str | None = None
-    auth_bytes: bytes = field(default=b"", repr=False)
+    auth_bytes: bytes = b""
     session_lifetime_ms: int = 0
 
+    def __repr__(self) -> str:
+        return _CONCEALED
 
-@dataclass(frozen=True, slots=True)
-class AclCreation:
+
+class AclCreation(NamedTuple):
     resource_type: int
     resource_name: str
     principal: str
@@ -44,24 +48,20 @@ class AclCreation:
     resource_pattern_type: int = LITERAL
 
 
-@dataclass(frozen=True, slots=True)
-class CreateAclsRequest:
+class CreateAclsRequest(NamedTuple):
     creations: tuple[AclCreation, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class AclCreationResult:
+class AclCreationResult(NamedTuple):
     error_code: ErrorCode
     error_message: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class CreateAclsResponse:
+class CreateAclsResponse(NamedTuple):
     results: tuple[AclCreationResult, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class DescribeAclsRequest:
+class DescribeAclsRequest(NamedTuple):
     """Also one filter of DeleteAcls."""
 
     resource_type_filter: int
@@ -73,36 +73,31 @@ class DescribeAclsRequest:
     pattern_type_filter: int = LITERAL
 
 
-@dataclass(frozen=True, slots=True)
-class AclDescription:
+class AclDescription(NamedTuple):
     principal: str
     host: str
     operation: int
     permission_type: int
 
 
-@dataclass(frozen=True, slots=True)
-class AclsOfResource:
+class AclsOfResource(NamedTuple):
     resource_type: int
     resource_name: str
     pattern_type: int
     acls: tuple[AclDescription, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class DescribeAclsResponse:
+class DescribeAclsResponse(NamedTuple):
     error_code: ErrorCode
     error_message: str | None = None
     resources: tuple[AclsOfResource, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class DeleteAclsRequest:
+class DeleteAclsRequest(NamedTuple):
     filters: tuple[DescribeAclsRequest, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class DeletedAcl:
+class DeletedAcl(NamedTuple):
     error_code: ErrorCode
     error_message: str | None
     resource_type: int
@@ -114,150 +109,130 @@ class DeletedAcl:
     permission_type: int
 
 
-@dataclass(frozen=True, slots=True)
-class DeleteAclsResult:
+class DeleteAclsResult(NamedTuple):
     error_code: ErrorCode
     error_message: str | None = None
     matching_acls: tuple[DeletedAcl, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class DeleteAclsResponse:
+class DeleteAclsResponse(NamedTuple):
     filter_results: tuple[DeleteAclsResult, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class UserName:
+class UserName(NamedTuple):
     name: str
 
 
-@dataclass(frozen=True, slots=True)
-class DescribeScramRequest:
+class DescribeScramRequest(NamedTuple):
     """`users` None or empty means all."""
 
     users: tuple[UserName, ...] | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class CredentialInfo:
+class CredentialInfo(NamedTuple):
     mechanism: int
     iterations: int
 
 
-@dataclass(frozen=True, slots=True)
-class DescribedUser:
+class DescribedUser(NamedTuple):
     user: str
     error_code: ErrorCode
     error_message: str | None = None
     credential_infos: tuple[CredentialInfo, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class DescribeScramResponse:
+class DescribeScramResponse(NamedTuple):
     error_code: ErrorCode
     error_message: str | None = None
     results: tuple[DescribedUser, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class ScramDeletion:
+class ScramDeletion(NamedTuple):
     name: str
     mechanism: int
 
 
-@dataclass(frozen=True, slots=True)
-class ScramUpsertion:
+class ScramUpsertion(NamedTuple):
     name: str
     mechanism: int
     iterations: int
-    salt: bytes = field(repr=False)
-    salted_password: bytes = field(repr=False)
+    salt: bytes
+    salted_password: bytes
+
+    def __repr__(self) -> str:
+        return _CONCEALED
 
 
-@dataclass(frozen=True, slots=True)
-class AlterScramRequest:
+class AlterScramRequest(NamedTuple):
     deletions: tuple[ScramDeletion, ...]
     upsertions: tuple[ScramUpsertion, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class AlteredUser:
+class AlteredUser(NamedTuple):
     user: str
     error_code: ErrorCode
     error_message: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class AlterScramResponse:
+class AlterScramResponse(NamedTuple):
     results: tuple[AlteredUser, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class QuotaComponent:
+class QuotaComponent(NamedTuple):
     entity_type: str
     match_type: int
     match: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class DescribeQuotasRequest:
+class DescribeQuotasRequest(NamedTuple):
     components: tuple[QuotaComponent, ...]
     strict: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class QuotaEntity:
+class QuotaEntity(NamedTuple):
     """`entity_name` None means the default of its type."""
 
     entity_type: str
     entity_name: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class QuotaValue:
+class QuotaValue(NamedTuple):
     key: str
     value: float
 
 
-@dataclass(frozen=True, slots=True)
-class QuotaEntry:
+class QuotaEntry(NamedTuple):
     entity: tuple[QuotaEntity, ...]
     values: tuple[QuotaValue, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class DescribeQuotasResponse:
+class DescribeQuotasResponse(NamedTuple):
     error_code: ErrorCode
     error_message: str | None = None
     entries: tuple[QuotaEntry, ...] | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class QuotaOperation:
+class QuotaOperation(NamedTuple):
     key: str
     value: float
     remove: bool
 
 
-@dataclass(frozen=True, slots=True)
-class AlteredQuota:
+class AlteredQuota(NamedTuple):
     entity: tuple[QuotaEntity, ...]
     ops: tuple[QuotaOperation, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class AlterQuotasRequest:
+class AlterQuotasRequest(NamedTuple):
     entries: tuple[AlteredQuota, ...]
     validate_only: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class AlteredQuotaResult:
+class AlteredQuotaResult(NamedTuple):
     error_code: ErrorCode
     error_message: str | None
     entity: tuple[QuotaEntity, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class AlterQuotasResponse:
+class AlterQuotasResponse(NamedTuple):
     entries: tuple[AlteredQuotaResult, ...]

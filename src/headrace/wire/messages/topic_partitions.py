@@ -2,28 +2,25 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 from uuid import UUID
 
 from headrace.wire.codes import ErrorCode
 from headrace.wire.messages.cluster import OPERATIONS_UNKNOWN
 
 
-@dataclass(frozen=True, slots=True)
-class WantedTopic:
+class WantedTopic(NamedTuple):
     name: str
 
 
-@dataclass(frozen=True, slots=True)
-class Cursor:
+class Cursor(NamedTuple):
     """The first partition that has not been told yet."""
 
     topic_name: str
     partition_index: int
 
 
-@dataclass(frozen=True, slots=True)
-class DescribeTopicPartitionsRequest:
+class DescribeTopicPartitionsRequest(NamedTuple):
     """No topics means all."""
 
     topics: tuple[WantedTopic, ...] = ()
@@ -31,8 +28,7 @@ class DescribeTopicPartitionsRequest:
     cursor: Cursor | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class DescribedPartition:
+class DescribedPartition(NamedTuple):
     error_code: ErrorCode
     partition_index: int
     leader_id: int
@@ -44,8 +40,7 @@ class DescribedPartition:
     offline_replicas: tuple[int, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class DescribedTopic:
+class DescribedTopic(NamedTuple):
     error_code: ErrorCode
     name: str | None
     topic_id: UUID | None = None
@@ -54,7 +49,6 @@ class DescribedTopic:
     topic_authorized_operations: int = OPERATIONS_UNKNOWN
 
 
-@dataclass(frozen=True, slots=True)
-class DescribeTopicPartitionsResponse:
+class DescribeTopicPartitionsResponse(NamedTuple):
     topics: tuple[DescribedTopic, ...]
     next_cursor: Cursor | None = None

@@ -2,26 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 from uuid import UUID
 
 from headrace.wire.codes import ErrorCode
 
 
-@dataclass(frozen=True, slots=True)
-class ReplicaAssignment:
+class ReplicaAssignment(NamedTuple):
     partition_index: int
     broker_ids: tuple[int, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class ConfigEntry:
+class ConfigEntry(NamedTuple):
     name: str
     value: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class CreatableTopic:
+class CreatableTopic(NamedTuple):
     name: str
     num_partitions: int
     replication_factor: int
@@ -29,15 +26,13 @@ class CreatableTopic:
     configs: tuple[ConfigEntry, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class CreateTopicsRequest:
+class CreateTopicsRequest(NamedTuple):
     topics: tuple[CreatableTopic, ...]
     timeout_ms: int = 60_000
     validate_only: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class CreatedConfig:
+class CreatedConfig(NamedTuple):
     name: str
     value: str | None
     read_only: bool = False
@@ -45,8 +40,7 @@ class CreatedConfig:
     is_sensitive: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class CreatedTopic:
+class CreatedTopic(NamedTuple):
     name: str
     error_code: ErrorCode = ErrorCode.NONE
     error_message: str | None = None
@@ -56,19 +50,16 @@ class CreatedTopic:
     configs: tuple[CreatedConfig, ...] | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class CreateTopicsResponse:
+class CreateTopicsResponse(NamedTuple):
     topics: tuple[CreatedTopic, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class DeletableTopic:
+class DeletableTopic(NamedTuple):
     name: str | None = None
     topic_id: UUID | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class DeleteTopicsRequest:
+class DeleteTopicsRequest(NamedTuple):
     """Versions below 6 name topics; later ones name them or give their ids."""
 
     topic_names: tuple[str, ...] = ()
@@ -76,50 +67,42 @@ class DeleteTopicsRequest:
     timeout_ms: int = 60_000
 
 
-@dataclass(frozen=True, slots=True)
-class DeletedTopic:
+class DeletedTopic(NamedTuple):
     name: str | None
     error_code: ErrorCode = ErrorCode.NONE
     topic_id: UUID | None = None
     error_message: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class DeleteTopicsResponse:
+class DeleteTopicsResponse(NamedTuple):
     responses: tuple[DeletedTopic, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class DeleteRecordsPartition:
+class DeleteRecordsPartition(NamedTuple):
     partition_index: int
     offset: int
 
 
-@dataclass(frozen=True, slots=True)
-class DeleteRecordsTopic:
+class DeleteRecordsTopic(NamedTuple):
     name: str
     partitions: tuple[DeleteRecordsPartition, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class DeleteRecordsRequest:
+class DeleteRecordsRequest(NamedTuple):
     topics: tuple[DeleteRecordsTopic, ...]
     timeout_ms: int = 60_000
 
 
-@dataclass(frozen=True, slots=True)
-class DeletedRecordsPartition:
+class DeletedRecordsPartition(NamedTuple):
     partition_index: int
     low_watermark: int
     error_code: ErrorCode
 
 
-@dataclass(frozen=True, slots=True)
-class DeletedRecordsTopic:
+class DeletedRecordsTopic(NamedTuple):
     name: str
     partitions: tuple[DeletedRecordsPartition, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class DeleteRecordsResponse:
+class DeleteRecordsResponse(NamedTuple):
     topics: tuple[DeletedRecordsTopic, ...]

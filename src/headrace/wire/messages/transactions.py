@@ -2,74 +2,64 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import Annotated, NamedTuple
 
-from headrace.wire.codec import wire_name
 from headrace.wire.codes import ErrorCode
 from headrace.wire.messages.offsets import CommittedTopic, CommitTopic
+from headrace.wire.schema import WireName
 
 
-@dataclass(frozen=True, slots=True)
-class InitProducerIdRequest:
+class InitProducerIdRequest(NamedTuple):
     transactional_id: str | None
     transaction_timeout_ms: int
     producer_id: int = -1
     producer_epoch: int = -1
 
 
-@dataclass(frozen=True, slots=True)
-class InitProducerIdResponse:
+class InitProducerIdResponse(NamedTuple):
     error_code: ErrorCode
     producer_id: int = -1
     producer_epoch: int = -1
 
 
-@dataclass(frozen=True, slots=True)
-class TransactionTopic:
+class TransactionTopic(NamedTuple):
     name: str
     partitions: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class AddPartitionsToTxnRequest:
-    transactional_id: str = wire_name("v3_and_below_transactional_id")
-    producer_id: int = wire_name("v3_and_below_producer_id")
-    producer_epoch: int = wire_name("v3_and_below_producer_epoch")
-    topics: tuple[TransactionTopic, ...] = wire_name("v3_and_below_topics")
+class AddPartitionsToTxnRequest(NamedTuple):
+    transactional_id: Annotated[str, WireName("v3_and_below_transactional_id")]
+    producer_id: Annotated[int, WireName("v3_and_below_producer_id")]
+    producer_epoch: Annotated[int, WireName("v3_and_below_producer_epoch")]
+    topics: Annotated[tuple[TransactionTopic, ...], WireName("v3_and_below_topics")]
 
 
-@dataclass(frozen=True, slots=True)
-class AddedPartition:
+class AddedPartition(NamedTuple):
     partition_index: int
     partition_error_code: ErrorCode
 
 
-@dataclass(frozen=True, slots=True)
-class AddedTopic:
+class AddedTopic(NamedTuple):
     name: str
     results_by_partition: tuple[AddedPartition, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class AddPartitionsToTxnResponse:
-    topics: tuple[AddedTopic, ...] = wire_name("results_by_topic_v3_and_below")
+class AddPartitionsToTxnResponse(NamedTuple):
+    topics: Annotated[tuple[AddedTopic, ...], WireName("results_by_topic_v3_and_below")]
 
 
-@dataclass(frozen=True, slots=True)
-class AddOffsetsToTxnRequest:
+class AddOffsetsToTxnRequest(NamedTuple):
     transactional_id: str
     producer_id: int
     producer_epoch: int
     group_id: str
 
 
-@dataclass(frozen=True, slots=True)
-class AddOffsetsToTxnResponse:
+class AddOffsetsToTxnResponse(NamedTuple):
     error_code: ErrorCode
 
 
-@dataclass(frozen=True, slots=True)
-class TxnOffsetCommitRequest:
+class TxnOffsetCommitRequest(NamedTuple):
     transactional_id: str
     group_id: str
     producer_id: int
@@ -80,21 +70,18 @@ class TxnOffsetCommitRequest:
     group_instance_id: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class TxnOffsetCommitResponse:
+class TxnOffsetCommitResponse(NamedTuple):
     topics: tuple[CommittedTopic, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class EndTxnRequest:
+class EndTxnRequest(NamedTuple):
     transactional_id: str
     producer_id: int
     producer_epoch: int
     committed: bool
 
 
-@dataclass(frozen=True, slots=True)
-class EndTxnResponse:
+class EndTxnResponse(NamedTuple):
     """Since version 5 every transaction has an epoch of its own: the next one's is told here."""
 
     error_code: ErrorCode
@@ -102,40 +89,34 @@ class EndTxnResponse:
     producer_epoch: int = -1
 
 
-@dataclass(frozen=True, slots=True)
-class ListTransactionsRequest:
+class ListTransactionsRequest(NamedTuple):
     state_filters: tuple[str, ...] = ()
     producer_id_filters: tuple[int, ...] = ()
     duration_filter: int = -1
 
 
-@dataclass(frozen=True, slots=True)
-class ListedTransaction:
+class ListedTransaction(NamedTuple):
     transactional_id: str
     producer_id: int
     transaction_state: str
 
 
-@dataclass(frozen=True, slots=True)
-class ListTransactionsResponse:
+class ListTransactionsResponse(NamedTuple):
     error_code: ErrorCode
     unknown_state_filters: tuple[str, ...]
     transaction_states: tuple[ListedTransaction, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class DescribeTransactionsRequest:
+class DescribeTransactionsRequest(NamedTuple):
     transactional_ids: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class TouchedTopic:
+class TouchedTopic(NamedTuple):
     topic: str
     partitions: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class DescribedTransaction:
+class DescribedTransaction(NamedTuple):
     error_code: ErrorCode
     transactional_id: str
     transaction_state: str = ""
@@ -146,6 +127,5 @@ class DescribedTransaction:
     topics: tuple[TouchedTopic, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class DescribeTransactionsResponse:
+class DescribeTransactionsResponse(NamedTuple):
     transaction_states: tuple[DescribedTransaction, ...]
