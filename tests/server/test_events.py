@@ -12,7 +12,7 @@ from headrace.server.models.jobs import BatchFigures, JobFigures, MetricsTick
 from headrace.spark import EventBus
 
 NO_BATCHES = BatchFigures(count=0, last_ms=0, rows_per_second=0)
-IDLE = JobFigures(state="running", error=None, nodes={}, edges=[], batches=NO_BATCHES)
+IDLE = JobFigures(state="running", paused_by=None, error=None, nodes={}, edges=[], batches=NO_BATCHES)
 
 
 def make(bus: EventBus, life: str = "life", streams_max: int = 5, tick: MetricsTick | None = None) -> EventStreams:

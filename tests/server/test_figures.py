@@ -43,6 +43,12 @@ def test_figures_of_nodes_and_edges_come_from_the_query_that_runs_them() -> None
     assert (figures.batches.count, figures.batches.last_ms) == (15, 250.0)
 
 
+def test_a_signal_that_holds_a_job_is_told_with_its_figures() -> None:
+    book = FigureBook()
+    assert book.update([(job(10), DOCUMENT)])["p"].paused_by is None
+    assert book.update([(replace(job(10), paused_by="s1"), DOCUMENT)])["p"].paused_by == "s1"
+
+
 def test_rates_are_over_the_last_seconds_and_survive_a_restart_of_the_counters() -> None:
     now_s = [0.0]
     book = FigureBook(clock_s=lambda: now_s[0])

@@ -76,3 +76,12 @@ def test_a_pipeline_with_several_sources_in_one_query_refuses_signals(client: ht
     refused = client.post("/api/signals", json={"kind": "pause", "pipeline": "unified"})
     assert refused.status_code == 400
     assert "several sources" in refused.text
+
+
+def test_what_signals_cannot_reach_is_known_beforehand(service: Service, client: httpx.Client, pipeline: str) -> None:
+    assert (
+        client.post("/api/pipelines", json={"text": "generator 5 ! to-topic made", "name": "made"}).status_code == 201
+    )
+    assert service.signals.refusal(pipeline) is None
+    assert "reads no topic" in (service.signals.refusal("made") or "")
+    assert client.post("/api/signals", json={"kind": "pause", "pipeline": "made"}).status_code == 400

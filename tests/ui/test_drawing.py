@@ -66,7 +66,8 @@ def test_by_mouse(open_page: OpenPage, api: httpx.Client) -> None:
     dialog.get_by_label("Note").fill("the first")
     dialog.get_by_role("button", name="Deploy").click()
     expect(dialog.get_by_role("status", name="Progress of the deploy")).to_contain_text("filter_1")
-    expect(dialog).to_be_hidden(timeout=FIRST_ROWS_TIMEOUT_MS)
+    expect(dialog).to_contain_text("Version 1 is verified", timeout=FIRST_ROWS_TIMEOUT_MS)
+    dialog.get_by_role("button", name="Close").last.click()
     rows_flow(page)
 
     click_wire(page, "filter_1", "to_topic_1")
@@ -102,6 +103,7 @@ def test_by_keyboard_alone(open_page: OpenPage, api: httpx.Client) -> None:
     page.keyboard.type("typed")
     press_tab_to(page, page.get_by_role("dialog").get_by_role("button", name="Deploy"))
     page.keyboard.press("Enter")
-    expect(page.get_by_role("dialog")).to_be_hidden(timeout=FIRST_ROWS_TIMEOUT_MS)
+    expect(page.get_by_role("dialog")).to_contain_text("Version 1 is verified", timeout=FIRST_ROWS_TIMEOUT_MS)
+    page.keyboard.press("Escape")
     rows_flow(page)
     stop(api, "by-keyboard")

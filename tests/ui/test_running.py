@@ -12,6 +12,7 @@ from tests.ui.steps import (
     OpenPage,
     click_wire,
     deploy,
+    draft_of,
     drawer,
     make_from_text,
     node,
@@ -19,6 +20,7 @@ from tests.ui.steps import (
     stop,
 )
 
+DIVIDE = "python headrace.operators.samples:reciprocal as divide"
 TEMPLATES = ["Clickstream sessions", "Drone telemetry", "IoT anomaly", "Log triage", "Trades"]
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(400)]
@@ -52,8 +54,7 @@ def test_a_failed_job_shows_where_why_and_with_which_record(open_page: OpenPage,
     api.post("/api/topics", json={"name": "divisors", "partitions": 1})
     for value in (5, 0, 7):
         api.post("/api/topics/divisors/messages", json={"value": f'{{"value": {value}}}'})
-    divide = "python headrace.operators.samples:reciprocal as divide"
-    text = f'topic divisors schema="value BIGINT" as numbers ! {divide} ! to-topic shares as out'
+    text = f'topic divisors schema="value BIGINT" as numbers ! {DIVIDE} ! to-topic shares as out'
     deploy(api, "failing", make_from_text(api, "failing", text)["revision"])
     page = open_page("/pipelines/failing")
     alert = page.get_by_role("alert").filter(has_text="The job failed at divide")
@@ -65,3 +66,48 @@ def test_a_failed_job_shows_where_why_and_with_which_record(open_page: OpenPage,
     alert.get_by_role("button", name="Show divide").click()
     page.get_by_role("tab", name="Metrics").click()
     expect(drawer(page)).to_contain_text("The job failed here")
+
+
+def send(api: httpx.Client, topic: str, value: int) -> None:
+    assert api.post(f"/api/topics/{topic}/messages", json={"value": f'{{"value": {value}}}'}).status_code < 300
+
+
+def test_a_pipeline_is_paused_and_resumed_by_a_key(open_page: OpenPage, api: httpx.Client) -> None:
+    api.post("/api/topics", json={"name": "held", "partitions": 1})
+    text = 'topic held schema="value BIGINT" as numbers ! filter "value > 0" as some ! to-topic let-through as out'
+    deploy(api, "pausing", make_from_text(api, "pausing", text)["revision"])
+    page = open_page("/pipelines/pausing")
+    state = node(page, "some").get_by_role("img", name=re.compile("running|paused"))
+    expect(state).to_have_attribute("aria-label", "running", timeout=FIRST_ROWS_TIMEOUT_MS)
+    page.keyboard.press("d")
+    expect(state).to_have_attribute("aria-label", "paused", timeout=FIRST_ROWS_TIMEOUT_MS)
+    send(api, "held", 1)
+    expect(page.get_by_test_id("edge-figures").first).to_contain_text("lag 1")
+    page.get_by_role("button", name="Resume the pipeline").click()
+    expect(state).to_have_attribute("aria-label", "running", timeout=FIRST_ROWS_TIMEOUT_MS)
+    expect(page.get_by_test_id("edge-figures").last).to_contain_text("/s · 1", timeout=FIRST_ROWS_TIMEOUT_MS)
+    stop(api, "pausing")
+
+
+def test_a_version_that_fails_is_told_and_the_one_before_runs_again(open_page: OpenPage, api: httpx.Client) -> None:
+    api.post("/api/topics", json={"name": "with-zero", "partitions": 1})
+    send(api, "with-zero", 0)
+    source = 'topic with-zero schema="value BIGINT" as numbers'
+    good = make_from_text(api, "going-back", f"{source} ! to-topic zeros as out")
+    deploy(api, "going-back", good["revision"])
+    revision = draft_of(api, "going-back")["revision"]
+    failing = {"expected_revision": revision, "text": f"{source} ! {DIVIDE} ! to-topic zeros as out"}
+    assert api.put("/api/pipelines/going-back/draft", json=failing).status_code == 200
+    page = open_page("/pipelines/going-back")
+    expect(node(page, "divide")).to_be_visible()
+    page.keyboard.press("ControlOrMeta+Enter")
+    dialog = page.get_by_role("dialog", name="Deploy going-back")
+    dialog.get_by_label("Forget state and offsets").check()
+    dialog.get_by_role("button", name="Deploy").click()
+    expect(dialog).to_contain_text("Version 2 failed at divide", timeout=FIRST_ROWS_TIMEOUT_MS)
+    expect(dialog.get_by_label("The record at fault")).to_be_visible()
+    dialog.get_by_role("button", name="Go back to version 1").click()
+    expect(node(page, "numbers").get_by_role("img", name="running")).to_be_visible(timeout=FIRST_ROWS_TIMEOUT_MS)
+    assert api.get("/api/jobs/going-back").json()["version"] == 1
+    expect(node(page, "divide").get_by_role("img", name="running")).to_have_count(0)
+    stop(api, "going-back")

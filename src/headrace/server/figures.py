@@ -88,7 +88,12 @@ class FigureBook:
             for edge in ([] if document is None else document.edges)
         ]
         return JobFigures(
-            state=status.state, error=job_error(status), nodes=nodes, edges=edges, batches=_batches(status)
+            state=status.state,
+            paused_by=status.paused_by,
+            error=job_error(status),
+            nodes=nodes,
+            edges=edges,
+            batches=_batches(status),
         )
 
     def _rate(self, status: JobStatus, name: str) -> float:

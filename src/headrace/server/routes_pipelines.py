@@ -87,7 +87,8 @@ def _entries(service: Service) -> list[PipelineEntry]:
     """Every pipeline that has a version or a draft, by name."""
     latest = {info.name: version_info(info.latest) for info in service.pipelines()}
     jobs = {
-        job.pipeline: PipelineJob(state=job.state, version=service.job_version(job.pipeline)) for job in service.jobs()
+        job.pipeline: PipelineJob(state=job.state, paused_by=job.paused_by, version=service.job_version(job.pipeline))
+        for job in service.jobs()
     }
     drafts = {
         draft.pipeline: PipelineDraft(revision=draft.revision, changes=len(service.drafts.changes(draft)[0].changes))

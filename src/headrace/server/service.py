@@ -250,7 +250,8 @@ class Service:
         return version.info.number if version else None
 
     def job_view(self, status: JobStatus) -> JobView:
-        return job_view(status, self.job_version(status.pipeline), self.sampler.figures(status))
+        refused = self.signals.refusal(status.pipeline)
+        return job_view(status, self.job_version(status.pipeline), self.sampler.figures(status), refused)
 
     def job_events(self, name: str, limit: int) -> tuple[PipelineEvent, ...]:
         """The newest that are kept, oldest first."""

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-from headrace.errors import InvalidInput
+from headrace.errors import HeadraceError, InvalidInput
 from headrace.graph import Document
 from headrace.server.bodies import SignalBody
 from headrace.server.models.signals import SignalList, SignalView
 from headrace.signals import SignalRecord, SignalRequest
-from headrace.spark.sending import new_id, signal_to
+from headrace.spark.sending import new_id, signal_to, topics_of
 from headrace.wire.client import Client
 from headrace.wire.client.signals import known_signals, send_signal
 
@@ -36,6 +36,14 @@ class Signals:
         if body.kind == "start" and body.pipeline is not None:
             self._run(body.pipeline)
         return _view(placed)
+
+    def refusal(self, pipeline: str) -> str | None:
+        """Why no signal can reach what ran last of a pipeline; None where one can."""
+        try:
+            topics_of(self._shown(pipeline))
+        except HeadraceError as error:
+            return error.message
+        return None
 
     def known(self, pipeline: str | None, limit: int) -> SignalList:
         """The newest; of one pipeline also those that are for all."""

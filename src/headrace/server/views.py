@@ -116,17 +116,18 @@ def operator_view(operator: AnyOperator) -> OperatorView:
     return OperatorView.model_validate(fields)
 
 
-def job_view(status: JobStatus, version: int | None, figures: JobFigures) -> JobView:
+def job_view(status: JobStatus, version: int | None, figures: JobFigures, signals_refused: str | None) -> JobView:
     return JobView(
-        **figures.model_dump(exclude={"state", "error"}),
+        **figures.model_dump(exclude={"state", "paused_by", "error"}),
         state=status.state,
+        paused_by=status.paused_by,
         error=job_error(status),
         pipeline=status.pipeline,
         version=version,
         content_hash=status.content_hash,
         started_at=datetime.fromtimestamp(status.started_ms / 1000, UTC),
         restarts=status.restarts,
-        paused_by=status.paused_by,
+        signals_refused=signals_refused,
         queries=[_query_view(query) for query in status.queries],
     )
 

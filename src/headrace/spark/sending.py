@@ -24,6 +24,12 @@ def signal_to(
     nodes = [known.id for known in document.nodes]
     if node is not None and node not in nodes:
         raise NotFound(f"pipeline {document.name!r} has no node {node!r}", valid=nodes, hint=did_you_mean(node, nodes))
+    topics = topics_of(document)
+    return SignalRequest(id or new_id(), kind, topics, document.name, node, dict(parameters or {}), handling)
+
+
+def topics_of(document: Document) -> tuple[str, ...]:
+    """Where signals to a pipeline have their place. Raises InvalidInput where none can reach it."""
     topics = dict.fromkeys(str(n.config["topic"]) for n in document.nodes if _is_topic_source(document, n.id))
     if not topics:
         raise InvalidInput(f"pipeline {document.name!r} reads no topic, and signals have their place in topics")
@@ -34,7 +40,7 @@ def signal_to(
             node=joined[0],
             hint=hint,
         )
-    return SignalRequest(id or new_id(), kind, tuple(topics), document.name, node, dict(parameters or {}), handling)
+    return tuple(topics)
 
 
 def new_id() -> str:

@@ -11,6 +11,7 @@ import type {
   LayoutBody,
   Operator,
   SampleView,
+  SignalView,
 } from "./types";
 
 export type Notation = { document: DocumentBody } | { sql: string } | { text: string };
@@ -47,9 +48,13 @@ export interface DeployWishes {
 export const deploy = (pipeline: string, wishes: DeployWishes) =>
   request<DeployView>("POST", of(pipeline, "/deploy"), { body: wishes });
 
-export const start = (pipeline: string) =>
-  request<JobView>("POST", of(pipeline, "/start"), { body: { reset: false } });
+/** Runs the given version, or else the latest. */
+export const start = (pipeline: string, version: number | null = null) =>
+  request<JobView>("POST", of(pipeline, "/start"), { body: { version, reset: false } });
 export const stop = (pipeline: string) => request<JobView>("POST", of(pipeline, "/stop"));
+
+export const sendSignal = (pipeline: string, kind: "pause" | "resume") =>
+  request<SignalView>("POST", "/api/signals", { body: { pipeline, kind } });
 
 export const readJob = (pipeline: string) => request<JobView>("GET", ofJob(pipeline));
 export const readEvents = (pipeline: string, limit: number) =>

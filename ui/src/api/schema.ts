@@ -1051,7 +1051,7 @@ export interface components {
         };
         /**
          * JobFigures
-         * @description `error` is why the job failed, or why it is being started again.
+         * @description `error` is why the job failed, or why it is being started again; `paused_by` the signal that it waits behind.
          */
         JobFigures: {
             batches: components["schemas"]["BatchFigures"];
@@ -1062,6 +1062,8 @@ export interface components {
             nodes: {
                 [key: string]: components["schemas"]["NodeFigures"];
             };
+            /** Paused By */
+            paused_by: string | null;
             /**
              * State
              * @enum {string}
@@ -1075,7 +1077,7 @@ export interface components {
         };
         /**
          * JobView
-         * @description `paused_by`: the signal that the job waits behind.
+         * @description `signals_refused`: why no signal can reach the pipeline; null where one can.
          */
         JobView: {
             batches: components["schemas"]["BatchFigures"];
@@ -1096,6 +1098,8 @@ export interface components {
             queries: components["schemas"]["QueryView"][];
             /** Restarts */
             restarts: number;
+            /** Signals Refused */
+            signals_refused: string | null;
             /**
              * Started At
              * Format: date-time
@@ -1361,6 +1365,8 @@ export interface components {
         };
         /** PipelineJob */
         PipelineJob: {
+            /** Paused By */
+            paused_by: string | null;
             /**
              * State
              * @enum {string}

@@ -26,6 +26,7 @@ export type PipelineList = Schemas["PipelineList"];
 export type TemplateList = Schemas["TemplateList"];
 export type JobView = Schemas["JobView"];
 export type JobState = JobView["state"];
+export type SignalView = Schemas["SignalView"];
 export type JobError = Schemas["JobError"];
 export type NodeFigures = Schemas["NodeFigures"];
 export type EdgeFigures = Schemas["EdgeFigures"];

@@ -1,4 +1,5 @@
-import type { JobState, Problem } from "@/api/types";
+import type { Problem } from "@/api/types";
+import type { ShownState } from "@/live/shownState";
 import { firstLine } from "@/shared/JobFailure";
 import { useDocument } from "@/stores/documentStore";
 import { useMetrics } from "@/stores/metricsStore";
@@ -12,14 +13,16 @@ function useFailure(id: string): string | null {
   });
 }
 
-/** The state of one node: where a job failed at another one, this one merely stopped. */
-export function useNodeState(id: string): JobState | undefined {
+/** The state of one node: where a job failed at another one, this one merely stopped; what is new runs nowhere yet. */
+export function useNodeState(id: string): ShownState | undefined {
   const pipeline = useDocument((state) => state.pipeline);
-  return useMetrics((state) => {
+  const isNew = useDocument((state) => state.told.added.has(id));
+  const shown = useMetrics((state) => {
     const job = state.jobs[pipeline];
     const isElsewhere = job?.state === "failed" && (job.error?.node ?? id) !== id;
     return isElsewhere ? "stopped" : job?.state;
   });
+  return isNew ? undefined : shown;
 }
 
 const NONE: readonly Problem[] = [];

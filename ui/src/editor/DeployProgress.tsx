@@ -1,9 +1,6 @@
 import { Group, Loader, Stack, Text } from "@mantine/core";
-import { IconCheck } from "@tabler/icons-react";
-import { useEffect, useState } from "react";
-import { presentGraph, useDocument } from "@/stores/documentStore";
-import { useMetrics } from "@/stores/metricsStore";
-import { type Step, stepOf, touchedNodes } from "./deployProgress";
+import { IconAlertTriangle, IconCheck } from "@tabler/icons-react";
+import type { Step } from "./deployProgress";
 
 const SHOWN_MAX = 8;
 
@@ -11,31 +8,19 @@ const WORDS: Readonly<Record<Step, string>> = {
   waiting: "waiting for the start",
   draining: "draining the version that runs",
   switching: "switching to the new version",
-  running: "running",
+  verifying: "running, waiting for its first batch",
+  verified: "verified",
+  failed: "failed",
 };
 
-/** What happens to each node that the deploy touches, while it is under way. */
-export function DeployProgress() {
-  const pipeline = useDocument((state) => state.pipeline);
-  const changes = useDocument((state) => state.told.changes);
-  const state = useMetrics((metrics) => metrics.jobs[pipeline]?.state ?? null);
-  const [hadRun] = useState(state === "running");
-  const [hasStopped, setHasStopped] = useState(false);
-  const [nodes] = useState(() => touchedNodes(changes, Object.keys(presentGraph().nodes)));
-  useEffect(() => {
-    if (state !== "running") setHasStopped(true);
-  }, [state]);
-  const step = stepOf(state, hadRun, hasStopped);
+/** What happens to each node that the deploy touches. */
+export function DeployProgress({ nodes, step }: { nodes: readonly string[]; step: Step }) {
   const more = nodes.length - SHOWN_MAX;
   return (
     <Stack gap={4} role="status" aria-label="Progress of the deploy">
       {nodes.slice(0, SHOWN_MAX).map((node) => (
         <Group key={node} gap="sm" wrap="nowrap">
-          {step === "running" ? (
-            <IconCheck size={14} color="var(--hr-good)" aria-hidden />
-          ) : (
-            <Loader size={14} aria-hidden />
-          )}
+          <Mark step={step} />
           <Text size="sm" fw={600} truncate title={node}>
             {node}
           </Text>
@@ -51,4 +36,10 @@ export function DeployProgress() {
       )}
     </Stack>
   );
+}
+
+function Mark({ step }: { step: Step }) {
+  if (step === "verified") return <IconCheck size={14} color="var(--hr-good)" aria-hidden />;
+  if (step === "failed") return <IconAlertTriangle size={14} color="var(--hr-bad)" aria-hidden />;
+  return <Loader size={14} aria-hidden />;
 }

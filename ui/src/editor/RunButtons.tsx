@@ -1,15 +1,16 @@
 import { ActionIcon, Tooltip } from "@mantine/core";
 import { notifications } from "@mantine/notifications";
-import { IconPlayerPlay, IconPlayerStop } from "@tabler/icons-react";
+import { IconPlayerPause, IconPlayerPlay, IconPlayerStop, type TablerIcon } from "@tabler/icons-react";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { start, stop } from "@/api/pipelines";
 import { messageOf } from "@/api/problem";
 import { useDocument } from "@/stores/documentStore";
+import { togglePause } from "./pausing";
 import { jobKey, useJob } from "./useJobState";
 
-const IS_UP = new Set(["starting", "running", "stopping"]);
+const IS_UP = new Set(["starting", "running", "paused", "stopping"]);
 
-/** Starts the latest version, or stops what runs. A pipeline that was never deployed has nothing to start. */
+/** Starts the latest version, or pauses, resumes and stops what runs. What was never deployed cannot be started. */
 export function RunButtons({ pipeline }: { pipeline: string }) {
   const { state } = useJob(pipeline);
   const hasVersion = useDocument((document) => document.told.latestVersion > 0);
@@ -21,15 +22,54 @@ export function RunButtons({ pipeline }: { pipeline: string }) {
     onError: (error) => notifications.show({ color: "red", message: messageOf(error) }),
   });
   if (!isUp && !hasVersion) return null;
-  const label = isUp ? "Stop the pipeline" : "Start the latest version";
-  const Icon = isUp ? IconPlayerStop : IconPlayerPlay;
   return (
-    <Tooltip label={label}>
+    <>
+      <PauseButton pipeline={pipeline} />
+      <RunButton
+        label={isUp ? "Stop the pipeline" : "Start the latest version"}
+        icon={isUp ? IconPlayerStop : IconPlayerPlay}
+        isBusy={isPending || state === "stopping"}
+        onClick={() => mutate()}
+      />
+    </>
+  );
+}
+
+/** Where signals cannot reach the pipeline, the button says why. */
+function PauseButton({ pipeline }: { pipeline: string }) {
+  const { job, state } = useJob(pipeline);
+  const { mutate, isPending } = useMutation({ mutationFn: togglePause });
+  if (state !== "running" && state !== "paused") return null;
+  const isPaused = state === "paused";
+  return (
+    <RunButton
+      label={isPaused ? "Resume the pipeline" : "Pause the pipeline"}
+      icon={isPaused ? IconPlayerPlay : IconPlayerPause}
+      refusal={job?.signals_refused ?? null}
+      isBusy={isPending}
+      onClick={() => mutate()}
+    />
+  );
+}
+
+interface RunButtonProps {
+  label: string;
+  icon: TablerIcon;
+  refusal?: string | null;
+  isBusy: boolean;
+  onClick: () => void;
+}
+
+function RunButton({ label, icon: Icon, refusal = null, isBusy, onClick }: RunButtonProps) {
+  return (
+    <Tooltip label={refusal === null ? label : `Cannot be paused: ${refusal}`} multiline maw={320}>
       <ActionIcon
         variant="default"
         aria-label={label}
-        loading={isPending || state === "stopping"}
-        onClick={() => mutate()}
+        aria-disabled={refusal !== null}
+        data-disabled={refusal !== null}
+        loading={isBusy}
+        onClick={refusal === null ? onClick : undefined}
       >
         <Icon size={16} aria-hidden />
       </ActionIcon>

@@ -22,6 +22,7 @@ import {
   selectedNode,
   tidyAll,
 } from "./editing";
+import { togglePause } from "./pausing";
 
 export type Group = "Edit" | "Move" | "View" | "Run";
 
@@ -192,6 +193,13 @@ export function editorCommands({ catalogue, fitView, openPalette, deploy }: Comm
       group: "Run",
       keys: ["o"],
       run: watchEdge,
+    },
+    {
+      id: "pause",
+      title: "Pause or resume the pipeline",
+      group: "Run",
+      keys: ["d"],
+      run: () => void togglePause(),
     },
     { id: "deploy", title: "Deploy", group: "Run", keys: ["mod+Enter"], run: deploy },
     { id: "canvas", title: "Show the canvas", group: "View", keys: [], run: () => show({ tab: "canvas" }) },

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { Change } from "@/api/types";
-import { stepOf, touchedNodes } from "./deployProgress";
+import type { Change, JobView } from "@/api/types";
+import { stepOf, touchedNodes, verdictOf } from "./deployProgress";
 
 const change = (part: Partial<Change>): Change => ({
   kind: "node_added",
@@ -14,7 +14,7 @@ const change = (part: Partial<Change>): Change => ({
 });
 
 describe("the steps of a deploy", () => {
-  it("drain what ran, switch, and run", () => {
+  it("drain what ran, switch, and verify", () => {
     const steps = [
       stepOf("running", true, false),
       stepOf("stopping", true, false),
@@ -22,7 +22,7 @@ describe("the steps of a deploy", () => {
       stepOf("starting", true, true),
       stepOf("running", true, true),
     ];
-    expect(steps).toEqual(["draining", "draining", "switching", "switching", "running"]);
+    expect(steps).toEqual(["draining", "draining", "switching", "switching", "verifying"]);
   });
 
   it("have nothing to drain the first time", () => {
@@ -31,7 +31,54 @@ describe("the steps of a deploy", () => {
       stepOf("starting", false, false),
       stepOf("running", false, false),
     ];
-    expect(steps).toEqual(["waiting", "switching", "running"]);
+    expect(steps).toEqual(["waiting", "switching", "verifying"]);
+  });
+});
+
+const job = (part: Partial<JobView>): JobView => ({
+  pipeline: "p",
+  version: 1,
+  content_hash: "",
+  started_at: "",
+  restarts: 0,
+  signals_refused: null,
+  state: "running",
+  paused_by: null,
+  error: null,
+  nodes: {},
+  edges: [],
+  batches: { count: 0, last_ms: 0, rows_per_second: 0 },
+  queries: [],
+  ...part,
+});
+
+const query = (batch: number, lag: Record<string, number> = {}): JobView["queries"][number] => ({
+  name: "q",
+  batch,
+  batch_ms: 0,
+  rows_per_second: 0,
+  lag,
+  nodes: [],
+  signals: {},
+});
+
+describe("the verdict on a version", () => {
+  it("waits for the first batch of every query", () => {
+    expect(verdictOf(job({ queries: [query(3), query(-1)] }))).toBeNull();
+    expect(verdictOf(job({ queries: [query(3), query(0)] }))).toBe("progressed");
+  });
+
+  it("does not wait for rows that are not there", () => {
+    expect(verdictOf(job({ queries: [query(-1, { "t-0": 2, "t-1": 0 })] }))).toBeNull();
+    expect(verdictOf(job({ queries: [query(-1, { "t-0": 0, "t-1": 0 })] }))).toBe("idle");
+  });
+
+  it("follows the job where that is not running", () => {
+    const queries = [query(3)];
+    expect(verdictOf(job({ queries, state: "starting" }))).toBeNull();
+    expect(verdictOf(job({ queries, state: "failed" }))).toBe("failed");
+    expect(verdictOf(job({ queries, state: "stopped" }))).toBe("ended");
+    expect(verdictOf(job({ queries, paused_by: "signal" }))).toBe("paused");
   });
 });
 

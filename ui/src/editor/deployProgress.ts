@@ -1,13 +1,36 @@
-import type { Change, JobState } from "@/api/types";
+import type { Change, JobView } from "@/api/types";
+import { type ShownState, shownState } from "@/live/shownState";
 
-export type Step = "waiting" | "draining" | "switching" | "running";
+export type Step = "waiting" | "draining" | "switching" | "verifying" | "verified" | "failed";
 
-/** What a deploy does to the nodes now, by the state that their job has meanwhile. */
-export function stepOf(state: JobState | null, hadRun: boolean, hasStopped: boolean): Step {
+/** What a deploy does to the nodes until the server answers, by the state that their job has meanwhile. */
+export function stepOf(state: ShownState | null, hadRun: boolean, hasStopped: boolean): Step {
   if (state === "stopping") return "draining";
   if (state === "starting") return "switching";
-  if (state === "running") return hadRun && !hasStopped ? "draining" : "running";
+  if (state === "running" || state === "paused") return hadRun && !hasStopped ? "draining" : "verifying";
   return hadRun ? "switching" : "waiting";
+}
+
+/** Whether the new version does its work, and how that is known. */
+export type Verdict = "progressed" | "idle" | "paused" | "ended" | "failed" | null;
+
+/** Null while it cannot be told yet: no batch has ended, though rows wait. */
+export function verdictOf(job: JobView): Verdict {
+  const state = shownState(job);
+  if (state === "failed" || state === "paused") return state;
+  if (state === "stopped") return "ended";
+  if (state !== "running") return null;
+  if (job.queries.every(hasProgressed)) return "progressed";
+  return job.queries.every((query) => hasProgressed(query) || isIdle(query)) ? "idle" : null;
+}
+
+type Query = JobView["queries"][number];
+
+const hasProgressed = ({ batch }: Query): boolean => batch >= 0;
+
+function isIdle({ lag }: Query): boolean {
+  const lags = Object.values(lag);
+  return lags.length > 0 && lags.every((records) => records === 0);
 }
 
 /** Nodes that a deploy touches: those that changed, or all where nothing ran before. */

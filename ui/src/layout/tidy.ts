@@ -3,7 +3,7 @@ import { Graph as Dagre, layout } from "@dagrejs/dagre";
 import { NODE_HEIGHT_PX, NODE_WIDTH_PX } from "@/document/align";
 import type { Edge, Layout } from "@/document/graph";
 
-export const COLUMN_GAP_PX = 96;
+export const COLUMN_GAP_PX = 112;
 export const ROW_GAP_PX = 40;
 export const GRID_PX = 8;
 

@@ -40,9 +40,12 @@ export function short(value: number): string {
   return `${value < 0 ? "-" : ""}${digits}${UNITS[unit]}`;
 }
 
-/** What stands on an edge: rate, total, and lag where there is one. */
-export function edgeLabel(figures: EdgeFigures): string {
-  const parts = [`${short(figures.rate)}/s`, short(figures.rows)];
-  if (figures.lag) parts.push(`lag ${short(figures.lag)}`);
-  return parts.join(" · ");
-}
+/** What stands above an edge: rate and total. */
+export const flowLabel = ({ rate, rows }: EdgeFigures): string => `${short(rate)}/s · ${short(rows)}`;
+
+/** What stands below an edge where something waits. */
+export const lagLabel = ({ lag }: EdgeFigures): string | null => (lag ? `lag ${short(lag)}` : null);
+
+/** Both in one line. */
+export const edgeLabel = (figures: EdgeFigures): string =>
+  [flowLabel(figures), lagLabel(figures)].filter((part) => part !== null).join(" · ");

@@ -1,16 +1,17 @@
 import { Badge } from "@mantine/core";
-import type { JobState } from "@/api/types";
+import type { ShownState } from "@/live/shownState";
 
-const COLORS: Readonly<Record<JobState, string>> = {
+const COLORS: Readonly<Record<ShownState, string>> = {
   starting: "var(--hr-accent)",
   running: "var(--hr-good)",
+  paused: "var(--hr-warn)",
   stopping: "var(--hr-warn)",
   stopped: "var(--hr-text-soft)",
   failed: "var(--hr-bad)",
 };
 
 /** The state of a job, by colour and by word. */
-export function StateBadge({ state }: { state: JobState | null }) {
+export function StateBadge({ state }: { state: ShownState | null }) {
   const color = state === null ? "var(--hr-text-soft)" : COLORS[state];
   return (
     <Badge

@@ -18,6 +18,8 @@ export interface Told {
   readonly changes: readonly Change[];
   /** Nodes that differ from the version that runs or was saved last. */
   readonly changed: ReadonlySet<string>;
+  /** Nodes that the version that runs does not have. */
+  readonly added: ReadonlySet<string>;
   readonly changesFrom: DraftView["changes_from"];
   readonly schemas: Readonly<Record<string, Schema>>;
   readonly notations: Notations;
@@ -31,6 +33,7 @@ const NOTHING_TOLD: Told = {
   problemsOf: new Map(),
   changes: [],
   changed: new Set(),
+  added: new Set(),
   changesFrom: "nothing",
   schemas: {},
   notations: { sql: "", text: "", python: "", reasons: {} },
@@ -79,6 +82,11 @@ export const toldBy = (view: DraftView): Told => ({
   changes: view.changes,
   changed: new Set(
     view.changes_from === "nothing" ? [] : view.changes.flatMap(({ node }) => (node ? [node] : [])),
+  ),
+  added: new Set(
+    view.changes_from === "running"
+      ? view.changes.flatMap(({ kind, node }) => (kind === "node_added" && node ? [node] : []))
+      : [],
   ),
   changesFrom: view.changes_from,
   schemas: view.schemas,

@@ -7,6 +7,7 @@ const tick = (timeMs: number, rate: number, lag: number | null): MetricsTick => 
   jobs: {
     demo: {
       state: "running",
+      paused_by: null,
       error: null,
       nodes: {
         a: { rows_in: 0, rows_out: 10, rows_bad: 0, rows_late: 0, rate },
@@ -43,6 +44,14 @@ describe("live figures", () => {
     expect(job()?.points).toHaveLength(POINTS_MAX);
     noteTick({ time_ms: 1, jobs: {} });
     expect(job()).toBeUndefined();
+  });
+
+  it("say of a job that waits behind a signal that it is paused", () => {
+    const running = tick(1, 50, 7);
+    noteTick({ ...running, jobs: { demo: { ...running.jobs.demo, paused_by: "signal" } as never } });
+    expect(job()?.state).toBe("paused");
+    noteTick(running);
+    expect(job()?.state).toBe("running");
   });
 
   it("take each event once, in order, up to a limit", () => {

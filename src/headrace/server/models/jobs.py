@@ -51,9 +51,10 @@ class BatchFigures(Model):
 
 
 class JobFigures(Model):
-    """`error` is why the job failed, or why it is being started again."""
+    """`error` is why the job failed, or why it is being started again; `paused_by` the signal that it waits behind."""
 
     state: JobState
+    paused_by: str | None
     error: JobError | None
     nodes: dict[str, NodeFigures]
     edges: list[EdgeFigures]
@@ -80,14 +81,14 @@ class QueryView(Model):
 
 
 class JobView(JobFigures):
-    """`paused_by`: the signal that the job waits behind."""
+    """`signals_refused`: why no signal can reach the pipeline; null where one can."""
 
     pipeline: str
     version: int | None
     content_hash: str
     started_at: datetime
     restarts: int
-    paused_by: str | None
+    signals_refused: str | None
     queries: list[QueryView]
 
 

@@ -44,6 +44,7 @@ class SavedView(Model):
 
 class PipelineJob(Model):
     state: JobState
+    paused_by: str | None
     version: int | None
 
 

@@ -2,6 +2,7 @@ import { Badge, Tooltip } from "@mantine/core";
 import { Link } from "wouter";
 import type { JobView, PipelineEntry } from "@/api/types";
 import { paths } from "@/app/paths";
+import { shownState } from "@/live/shownState";
 import { StateBadge } from "@/shared/StateBadge";
 import { moment, plural, rate } from "../common/format";
 import table from "../common/table.module.css";
@@ -25,7 +26,7 @@ export function PipelineRow({ pipeline, job }: PipelineRowProps) {
       <td>
         <Tooltip label={job?.error?.message} disabled={!job?.error}>
           <span>
-            <StateBadge state={pipeline.job?.state ?? null} />
+            <StateBadge state={pipeline.job ? shownState(pipeline.job) : null} />
           </span>
         </Tooltip>
       </td>
