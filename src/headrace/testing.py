@@ -31,7 +31,7 @@ from headrace.signals import watermark_us
 
 __all__ = ["ChainTester", "Crash", "CrashPoint", "FakeClock", "MemoryFiles", "cut"]
 
-Rows: TypeAlias = "pa.RecordBatch | pa.Table | Mapping[str, Sequence[Any]]"
+Rows: TypeAlias = "pa.RecordBatch | pa.Table | Mapping[str, Sequence[Any]] | LaneInput"
 
 
 class Crash(Exception):
@@ -96,6 +96,7 @@ class ChainTester:
     make: Callable[[], Chain]
     nodes: Sequence[str] = ()
     event_time: str | None = None
+    """The column of event time, of every source."""
     delay_us: int = 0
     lane: int = 0
     files: MemoryFiles = field(default_factory=MemoryFiles)
@@ -116,9 +117,11 @@ class ChainTester:
     def run(self, *batches: Rows, signals: Sequence[Signal] = (), crash: CrashPoint | None = None) -> pa.Table | None:
         """One micro-batch: rows, then signals. Returns the rows that left, None if there were none.
 
+        Errors name the offsets of rows that have a column `_offset`. A chain of several sources is given rows as
+        `LaneInput(rows, source=number)`.
         Raises Crash at a crash point.
         """
-        return self._run([_as_batch(rows) for rows in batches], self.progress.watermark_us, crash, signals)
+        return self._run([_as_input(rows) for rows in batches], self.progress.watermark_us, crash, signals)
 
     def end(self) -> pa.Table | None:
         """The end of a bounded input: a micro-batch without rows, after every time."""
@@ -134,14 +137,15 @@ class ChainTester:
 
     def _run(
         self,
-        batches: list[pa.RecordBatch],
+        batches: list[LaneInput],
         watermark_us: int | None,
         crash: CrashPoint | None,
         signals: Sequence[Signal] = (),
     ) -> pa.Table | None:
         moment = Moment(self.batch, watermark_us, self.clock.now_us)
         chain, versions = self.make(), self.versions
-        run = LaneRun(chain, self._store, self.lane, moment, versions, event_time=self.event_time, signals=signals)
+        times = [self.event_time] * chain.source_count
+        run = LaneRun(chain, self._store, self.lane, moment, versions, event_times=times, signals=signals)
         self.files.tear = crash is not None and crash.while_writing
         try:
             made = list(run.rows(_until(batches, crash)))
@@ -176,14 +180,22 @@ def cut(rows: pa.RecordBatch | pa.Table, places: Iterable[int]) -> list[pa.Recor
     return [whole.slice(start, end - start) for start, end in itertools.pairwise(bounds)]
 
 
-def _until(batches: Iterable[pa.RecordBatch], crash: CrashPoint | None) -> Iterable[LaneInput]:
+def _until(batches: Iterable[LaneInput], crash: CrashPoint | None) -> Iterable[LaneInput]:
     for number, batch in enumerate(batches):
         if crash is not None and crash.after_batches == number:
             raise Crash
-        yield LaneInput(batch)
+        yield batch
 
 
-def _as_batch(rows: Rows) -> pa.RecordBatch:
+def _as_input(rows: Rows) -> LaneInput:
+    if isinstance(rows, LaneInput):
+        return rows
+    batch = _as_batch(rows)
+    known = batch.schema.get_field_index("_offset") >= 0
+    return LaneInput(batch, offsets=batch.column("_offset").to_numpy() if known else None)
+
+
+def _as_batch(rows: pa.RecordBatch | pa.Table | Mapping[str, Sequence[Any]]) -> pa.RecordBatch:
     if isinstance(rows, pa.RecordBatch):
         return rows
     table = rows if isinstance(rows, pa.Table) else pa.table(dict(rows))

@@ -76,7 +76,7 @@ class Case:
     schema: Schema = SCHEMA
 
     def tester(self) -> ChainTester:
-        plan = ChainPlan((Node("it", self.operator, self.config),), self.schema)
+        plan = ChainPlan.line((Node("it", self.operator, self.config),), self.schema)
         return ChainTester(lambda: plan.chain(CATALOGUE), event_time=self.schema.event_time, delay_us=DELAY_US)
 
     def batch(self, rows: Sequence[Row]) -> list[tuple[Any, ...]]:

@@ -13,6 +13,7 @@ from headrace.serial import (
     Batch,
     Chain,
     Context,
+    LaneInput,
     Link,
     Moment,
     NodeState,
@@ -121,6 +122,24 @@ def test_the_only_holder_of_private_rows_writes_in_place() -> None:
     assert tester.reports["b"].copies.count == 0
 
 
+def test_rows_that_are_still_on_their_way_are_not_written_over() -> None:
+    fan_out = [Link("p", "a"), Link("p", "b")]
+    tester = ChainTester(lambda: Chain([Step("p", Double()), Step("a", Pass()), Step("b", Double())], fan_out))
+    assert tester.run(numbers(1, 2)) == pa.table({"n": [2, 4, 4, 8]}), "the writer comes after one who let them pass"
+    assert [tester.reports[node].copies.count for node in ("p", "a", "b")] == [1, 0, 1]
+
+
+def test_rows_fan_out_and_come_together_again_by_reference() -> None:
+    links = [Link("a", "u"), Link("b", "u", target_port="in_2")]
+    steps = [Step("a", Pass()), Step("b", Pass()), Step("u", Pass())]
+    tester = ChainTester(lambda: Chain(steps, links, entries=[[("a", "in"), ("b", "in")], [("u", "in_3")]]))
+    first, second = numbers(1, 2), numbers(3)
+    out = tester.run(first, LaneInput(second, source=1))
+    assert out == pa.table({"n": [1, 2, 1, 2, 3]})
+    assert [address(batch) for batch in tester.rows] == [address(first), address(first), address(second)]
+    assert tester.reports["u"].rows_in == 5
+
+
 def test_a_shared_batch_cannot_be_written() -> None:
     with pytest.raises(InvalidInput, match="shared"):
         Batch(numbers(1)).array("n")
@@ -202,11 +221,23 @@ def test_a_failure_names_node_lane_offset_row_and_code() -> None:
     with pytest.raises(OperatorFailed) as caught:
         tester.run(TRADES)
     text = str(caught.value)
-    for part in ("node 'inverse'", "lane 3", "offset 102", '"symbol": "c"', "ZeroDivisionError", "1 / trade.price"):
+    place = "partition 3, offset 102"
+    for part in ("node 'inverse'", "lane 3", place, '"symbol": "c"', "ZeroDivisionError", "1 / trade.price"):
         assert part in text
     assert caught.value.record is not None
     assert (caught.value.record["symbol"], caught.value.record["_offset"]) == ("c", 102)
     assert text.splitlines()[-1].startswith('record: {"symbol": "c"')
+
+
+def test_a_failure_behind_rows_that_were_made_anew_names_the_records_they_were_made_of() -> None:
+    @per_row
+    def same(trade: Trade) -> Trade:
+        return trade
+
+    broken = Step("total", Total())
+    tester = ChainTester(lambda: Chain.line([Step("same", same.operator()), broken]), lane=2)
+    with pytest.raises(OperatorFailed, match=r"node 'total'.*lane 2, partition 2, offsets 100 to 106, 7 rows from"):
+        tester.run(TRADES)
 
 
 def test_a_row_is_tried_again() -> None:

@@ -132,7 +132,7 @@ ROWS = pa.table(
 @pytest.mark.parametrize("emit", ["final", "changes"])
 def test_windows_close_at_the_signal_and_begin_anew(operator: str, config: dict[str, str], emit: str) -> None:
     node = Node("w", operator, {**config, "time": "ts", "keys": ["k"], "aggregates": ["sum(n) AS s"], "emit": emit})
-    plan = ChainPlan((node,), Schema(SCHEMA.columns, event_time="ts"))
+    plan = ChainPlan.line((node,), Schema(SCHEMA.columns, event_time="ts"))
     chain = ChainTester(lambda: plan.chain(Catalogue()), event_time="ts")
     close = [Signal("close", "close_window")]
     closed = chain.run(ROWS, signals=close)
@@ -156,7 +156,7 @@ def test_a_length_window_is_empty_after_the_signal(
 ) -> None:
     """A step is a row, or None for the signal; each is a micro-batch of its own, some in a new process."""
     config: dict[str, Json] = {"length": length, "aggregates": ["sum(n) AS s", "count(*) AS c"]}
-    plan = ChainPlan((Node("w", "length-window", {**config, "keys": ["k"] if keyed else []}),), SCHEMA)
+    plan = ChainPlan.line((Node("w", "length-window", {**config, "keys": ["k"] if keyed else []}),), SCHEMA)
     chain = ChainTester(lambda: plan.chain(Catalogue()))
     seen: dict[str, list[int]] = {}
     for number, step in enumerate(steps):
@@ -178,7 +178,7 @@ def test_a_length_window_is_empty_after_the_signal(
 
 def test_a_refreshed_model_is_loaded_anew() -> None:
     LOADED.clear()
-    plan = ChainPlan((Node("score", "score", {"model": f"{__name__}:load_model", "features": ["n"]}),), SCHEMA)
+    plan = ChainPlan.line((Node("score", "score", {"model": f"{__name__}:load_model", "features": ["n"]}),), SCHEMA)
     chain = ChainTester(lambda: plan.chain(Catalogue()))
     for signals in ([], [Signal("r", "refresh_state")], []):
         chain.run(ROWS, signals=signals)

@@ -19,7 +19,7 @@ def bootstrap(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     broker = BrokerProcess(tmp_path_factory.mktemp("broker") / "data")
     broker.start()
     with Client(broker.bootstrap) as client:
-        client.create_topics({"orders": 2})
+        client.create_topics({"orders": 2, "returns": 1})
     yield broker.bootstrap
     broker.stop()
 
@@ -69,13 +69,13 @@ def test_a_pipeline_that_a_signal_stopped_is_not_wanted_after_a_restart(service:
     assert service._wanted.versions == {}
 
 
-def test_a_pipeline_with_several_sources_in_one_query_refuses_signals(client: httpx.Client) -> None:
-    source = 'topic orders schema="k STRING"'
-    text = f"{source} as a ! union as both ! to-topic kept\n{source} as b ! @both.in_2"
+def test_a_signal_to_a_pipeline_stands_in_every_topic_that_it_reads(client: httpx.Client) -> None:
+    columns = 'schema="k STRING"'
+    text = f"topic orders {columns} ! union as both ! to-topic kept\ntopic returns {columns} ! @both.in_2"
     assert client.post("/api/pipelines", json={"text": text, "name": "unified"}).status_code == 201
-    refused = client.post("/api/signals", json={"kind": "pause", "pipeline": "unified"})
-    assert refused.status_code == 400
-    assert "several sources" in refused.text
+    placed = client.post("/api/signals", json={"kind": "pause", "pipeline": "unified"})
+    assert placed.status_code == 200, placed.text
+    assert placed.json()["cut"].keys() == {"orders", "returns"}
 
 
 def test_what_signals_cannot_reach_is_known_beforehand(service: Service, client: httpx.Client, pipeline: str) -> None:

@@ -92,7 +92,7 @@ def test_only_settings_that_leave_state_and_columns_alone_can_change() -> None:
     catalogue = Catalogue()
     window: dict[str, Json] = {"gap": "1m", "time": "ts", "keys": ["k"], "aggregates": ["sum(n) AS s"]}
     schema = Schema(Schema.parse("k STRING, n DOUBLE, ts TIMESTAMP").columns, event_time="ts")
-    plan = ChainPlan((Node("w", "session-window", window),), schema)
+    plan = ChainPlan.line((Node("w", "session-window", window),), schema)
     plan.check_adjustment("w", {"gap": "5m"}, catalogue)
     assert plan.adjusted({"w": {"gap": "5m"}}).nodes[0].config["gap"] == "5m"
     with pytest.raises(InvalidInput, match="aggregates of session-window cannot change"):
@@ -101,6 +101,6 @@ def test_only_settings_that_leave_state_and_columns_alone_can_change() -> None:
         plan.check_adjustment("x", {"gap": "5m"}, catalogue)
     with pytest.raises(InvalidInput):
         plan.check_adjustment("w", {"gap": "no time"}, catalogue)
-    scored = ChainPlan((Node("s", "score", {"model": "json:dumps", "features": ["n"]}),), schema)
+    scored = ChainPlan.line((Node("s", "score", {"model": "json:dumps", "features": ["n"]}),), schema)
     with pytest.raises(InvalidInput, match="columns or keys"):
         scored.check_adjustment("s", {"into": "other"}, catalogue)

@@ -16,8 +16,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from tests.spark.cut_groups import closed_windows, groups_between_cuts
 
 from headrace.graph.document import Document
+from headrace.signals import SignalRecord
+from headrace.spark.sending import signal_to
+from headrace.wire.client import Client
+from headrace.wire.client.signals import send_signal
 
 if TYPE_CHECKING:
     from tests.spark.conftest import Stack
@@ -127,3 +132,38 @@ def test_kills_amid_micro_batches(
     engine.finish()
     found = sorted((row["_window_start"][:16], row["k"], row["c"], row["s"]) for row in stack.rows(target))
     assert found == expected, seed
+
+
+def test_signals_to_two_topics_through_kills(
+    stack: Stack, tmp_path: Path, engines: Callable[..., EngineProcess]
+) -> None:
+    seed = random.SystemRandom().randrange(1_000_000)
+    print(f"seed {seed}")
+    source = random.Random(seed)
+    topics, target = [stack.topic("one"), stack.topic("two")], stack.name("out")
+    read = 'schema="k STRING, n BIGINT, ts TIMESTAMP" event_time=ts watermark="1 day" max_rows_per_batch'
+    window = 'time-window "1 day" time=ts keys=k aggregates=["count(*) AS c", "min(n) AS low", "max(n) AS high"]'
+    document = stack.pipeline(
+        f"topic {topics[0]} {read}=20 ! union as all ! {window} ! to-topic {target}\n"
+        f"topic {topics[1]} {read}=90 ! @all.in_2"
+    )
+    signals: list[SignalRecord] = []
+
+    def close() -> None:
+        with Client(stack.bootstrap) as client:
+            signals.append(send_signal(client, signal_to(document, "close_window")))
+
+    for turn in range(KILLS):
+        pieces = [(topic, n) for topic in topics for n in range(turn * 200, turn * 200 + 200, 20)]
+        source.shuffle(pieces)
+        for topic, first in pieces:
+            day = [{"k": f"k{n % KEYS}", "n": n, "ts": "2026-01-01T00:00:00Z"} for n in range(first, first + 20)]
+            stack.produce(topic, day)
+            if source.random() < 0.2:
+                close()
+        engine = engines(stack, tmp_path / "data", document)
+        time.sleep(source.uniform(0.5, 6.0))
+        engine.kill()
+    close()
+    engines(stack, tmp_path / "data", document).finish()
+    assert closed_windows(stack, target) == groups_between_cuts(stack, topics, signals), seed

@@ -83,6 +83,7 @@ def test_an_operator_that_hangs_is_ended_and_named(stack: Stack, monkeypatch: py
     assert error["node"] == "total"
     assert str(error["message"]).startswith("OperatorHangs: no answer within 0.3 s")
     assert '"n": 7' in str(error["message"])
+    assert "offset 0, row" in str(error["message"])
 
 
 def state_of(stack: Stack, query: str) -> ChainRecord:

@@ -96,17 +96,20 @@ def test_an_empty_partition_keeps_its_lane(stack: Stack) -> None:
     assert totals_of(stack.rows(target)) == running_totals(sent, 7)
 
 
-def test_rows_that_a_function_cannot_handle_are_kept_apart(stack: Stack) -> None:
-    source, target, bad = stack.topic("in", [{"value": n} for n in (4, 0, 5)]), stack.name("out"), stack.name("bad")
+@pytest.mark.parametrize("before", ["", '! filter "value >= 0" ! select value'])
+def test_rows_that_a_function_cannot_handle_are_kept_apart(stack: Stack, before: str) -> None:
+    source = stack.topic("in", [{"value": n} for n in (-1, 4, 0, 5)][not before :], partitions=1)
+    target, bad = stack.name("out"), stack.name("bad")
     document = stack.pipeline(
-        f'topic {source} schema="value BIGINT" ! python headrace.operators.samples:reciprocal on_error=dead_letter '
-        f"dead_letter={bad} ! to-topic {target}"
+        f'topic {source} schema="value BIGINT" {before} ! python headrace.operators.samples:reciprocal'
+        f" on_error=dead_letter dead_letter={bad} ! to-topic {target}"
     )
     stack.run(document)
     assert sorted(row["value"] for row in stack.rows(target)) == [20, 25]
     (letter,) = stack.rows(bad)
     assert letter["row"] == '{"value": 0}'
     assert letter["reason"].startswith("ZeroDivisionError")
+    assert (letter["partition"], letter["offset"]) == (0, 2 if before else 1)
 
 
 def test_a_stopped_pipeline_goes_on_with_another_number_of_lanes(stack: Stack) -> None:

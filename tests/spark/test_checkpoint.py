@@ -8,8 +8,9 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from headrace.spark.checkpoint import Checkpoint, source_offsets
+from headrace.spark.checkpoint import Checkpoint
 from headrace.spark.commit import OPENED, CommitRecord
+from headrace.spark.positions import source_offsets
 
 
 def planned(batch: int) -> str:

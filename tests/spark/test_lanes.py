@@ -17,11 +17,11 @@ from headrace.operators.serial_chain import ChainPlan
 from headrace.serial import LaneResult, LocalFiles, Moment, lane_of
 from headrace.serial.versions import file_names
 from headrace.spark import chain as chain_module
-from headrace.spark.chain import ORIGIN_COLUMN, inputs_of, lane_task, results_of
+from headrace.spark.chain import inputs_of, lane_task, results_of
 from headrace.spark.chain_driver import ChainDriver, batch_time_us
 from headrace.spark.orders import ChainRecord, Orders
 from headrace.spark.packets import ReadCounts, packed, unpacked
-from headrace.spark.specs import CHAIN_COLUMN, LETTER_COLUMN
+from headrace.spark.specs import CHAIN_COLUMN, LETTER_COLUMN, RECORD_ORIGIN
 
 SCHEMA = replace(Schema.parse("k STRING, n BIGINT, ts TIMESTAMP"), event_time="ts")
 LENGTH: dict[str, Json] = {"length": 3, "keys": ["k"], "aggregates": ["sum(n) AS total"], "partitioned": "as_topic"}
@@ -30,7 +30,7 @@ LANES = 2
 
 
 def plan_of(operator: str, config: dict[str, Json]) -> ChainPlan:
-    return ChainPlan((Node("it", operator, config),), SCHEMA)
+    return ChainPlan.line((Node("it", operator, config),), SCHEMA)
 
 
 def rows(*values: tuple[str, int, int]) -> pa.RecordBatch:
@@ -53,7 +53,8 @@ class Query:
         plan = replace(self.driver.plan, nodes=self.record.nodes or self.driver.plan.nodes)
         orders = Orders(plan, moment, str(self.driver.directory), self.record.manifest)
         orders = Orders.from_json(orders.to_json())
-        made = pa.Table.from_batches(lane_task(orders, lane, inputs_of(batches), stages=False))
+        shuffled = any(RECORD_ORIGIN in batch.schema.names for batch in batches)
+        made = pa.Table.from_batches(lane_task(orders, lane, inputs_of(batches, shuffled=shuffled), stages=False))
         (result,) = results_of(text for text in made[CHAIN_COLUMN].to_pylist() if text is not None)
         data = made.filter(made[CHAIN_COLUMN].is_null()).drop_columns([CHAIN_COLUMN, LETTER_COLUMN])
         return data.to_pylist(), result
@@ -133,7 +134,7 @@ def test_an_idle_partition_holds_nothing_back(tmp_path: Path) -> None:
 def test_after_a_shuffle_rows_are_in_the_order_of_their_origins(tmp_path: Path) -> None:
     first, second = rows(("a", 1, 0), ("a", 2, 0)), rows(("a", 3, 0), ("a", 4, 0))
     pieces = [
-        batch.append_column(ORIGIN_COLUMN, pa.array(np.full(batch.num_rows, origin, np.int32)))
+        batch.append_column(RECORD_ORIGIN, pa.array(np.full(batch.num_rows, origin, np.int32)))
         for batch, origin in ((first, 0), (second, 1))
     ]
     arrived = [pieces, pieces[::-1], [pieces[1].slice(0, 1), pieces[0], pieces[1].slice(1)]]
@@ -157,7 +158,7 @@ def test_operators_are_swapped_at_a_commit_and_state_stays(tmp_path: Path) -> No
 @pytest.mark.parametrize(
     "other",
     [
-        ChainPlan((Node("other", "time-window", WINDOW),), SCHEMA),
+        ChainPlan.line((Node("other", "time-window", WINDOW),), SCHEMA),
         plan_of("time-window", {**WINDOW, "keys": ["n"]}),
         plan_of("time-window", {**WINDOW, "aggregates": ["sum(n) AS s"]}),
     ],
@@ -178,7 +179,7 @@ def test_a_lane_that_did_not_run_is_noticed(tmp_path: Path) -> None:
 
 def test_a_bounded_run_has_no_state_and_calls_every_timer(tmp_path: Path) -> None:
     plan = plan_of("time-window", WINDOW)
-    inputs = inputs_of([rows(("a", 1, 1), ("a", 1, 11))])
+    inputs = inputs_of([rows(("a", 1, 1), ("a", 1, 11))], shuffled=False)
     made = pa.Table.from_batches(lane_task(Orders(plan, Moment(0)), 0, inputs, stages=False))
     assert made["c"].to_pylist() == [1, 1, None]
 
@@ -186,7 +187,7 @@ def test_a_bounded_run_has_no_state_and_calls_every_timer(tmp_path: Path) -> Non
 def test_keys_of_neighbours_must_agree() -> None:
     nodes = (Node("w", "length-window", {**LENGTH, "partitioned": "by_key"}), Node("d", "deduplicate", {"keys": ["n"]}))
     with pytest.raises(InvalidInput, match="different keys"):
-        ChainPlan(nodes, SCHEMA).keys(Catalogue())
+        ChainPlan.line(nodes, SCHEMA).keys(Catalogue())
 
 
 def test_the_time_of_a_batch_is_what_spark_wrote_down() -> None:
@@ -202,12 +203,13 @@ def test_packets_bring_every_row_to_its_lane_in_order() -> None:
     data = [rows(*((f"k{n % 7}", n, 0) for n in range(first, first + 50))) for first in range(0, 300, 50)]
     sent = [packed(data[origin::2], origin, ["k"], LANES, ReadCounts(50, origin)) for origin in (0, 1)]
     arrived = [batch for batches in sent for batch in batches][::-1]
-    counts, found = ReadCounts(), [[] for _ in range(LANES)]  # type: tuple[ReadCounts, list[list[tuple[int, int]]]]
+    counts: dict[int, ReadCounts] = {}
+    found: list[list[tuple[int, int]]] = [[] for _ in range(LANES)]
     for lane in range(LANES):
         own = [batch.filter(pa.array([value == lane for value in batch["lane"].to_pylist()])) for batch in arrived]
         for piece in unpacked(own, counts):
             assert set(lane_of([piece.rows["k"]], LANES).tolist()) == {lane}
             found[lane] += [(piece.origin or 0, n) for n in piece.rows["n"].to_numpy().tolist()]
-    assert counts == ReadCounts(100, 1)
+    assert counts == {0: ReadCounts(100, 1)}
     assert sorted(n for lane in found for _, n in lane) == list(range(300))
     assert all(lane == sorted(lane) for lane in found)

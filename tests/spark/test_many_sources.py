@@ -48,6 +48,31 @@ def test_a_join_goes_on_where_it_was_and_counts_what_it_read(stack: Stack) -> No
     assert bad.positions.keys() <= joined.positions.keys()
 
 
+@pytest.mark.parametrize("between", ["", '! filter "n >= 0" ! select ts n k'])
+def test_a_union_into_a_window_with_state_through_a_restart(stack: Stack, between: str) -> None:
+    """Through the sources' readers, and through Spark's plan. Each key is in one topic only: so its order is known."""
+    topics, target = [stack.topic(f"in{number}") for number in (1, 2)], stack.name("out")
+    schema = 'schema="k STRING, n BIGINT, ts TIMESTAMP"'
+    document = stack.pipeline(
+        f"""topic {topics[0]} {schema} max_rows_per_batch=30 {between} ! union as all
+          ! length-window 4 keys=k aggregates=["sum(n) AS s"] as w ! to-topic {target}
+        topic {topics[1]} {schema} ! @all.in_2"""
+    )
+    rows: list[dict[str, Any]] = [{"k": f"k{n % 6}", "n": n, "ts": "2026-01-01T00:00:00Z"} for n in range(160)]
+    for part in (rows[:100], rows[100:]):
+        for number, topic in enumerate(topics):
+            stack.produce(topic, [row for row in part if row["n"] % 2 == number])
+        stack.run(document)
+    last: dict[str, list[int]] = {f"k{n}": [0, 0, 0] for n in range(6)}
+    expected = []
+    for row in rows:
+        last[row["k"]].append(row["n"])
+        expected.append((row["k"], row["n"], sum(last[row["k"]][-4:])))
+    assert sorted((row["k"], row["n"], row["s"]) for row in stack.rows(target)) == sorted(expected)
+    counts = {count.node: count.rows_out_total for count in stack.engine.status(document.name).queries[0].nodes}
+    assert counts["all"] == counts["w"] == 60
+
+
 def test_a_union_of_topics_in_a_batch_and_in_a_stream(stack: Stack) -> None:
     one, two = stack.topic("one", orders(range(30))), stack.topic("two", orders(range(100, 120)))
     batched, streamed = stack.name("batched"), stack.name("streamed")

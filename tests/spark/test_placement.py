@@ -29,6 +29,19 @@ AS_TOPIC = f"{BY_KEY} partitioned=as_topic"
             "rows",
             "generator is Spark's own",
         ),
+        (
+            f"{SOURCE} ! union as u ! {BY_KEY} ! to-topic o format=arrow\n{SOURCE} as t ! @u.in_2",
+            "packets",
+            "writer",
+            "lanes are by k",
+        ),
+        (
+            f"{SOURCE} ! union as u ! python headrace.operators.samples:unchanged ! to-topic o format=arrow\n"
+            f"{SOURCE} as t ! @u.in_2",
+            "reader",
+            "writer",
+            "lanes are the topic's partitions",
+        ),
         (f"{SOURCE} as s ! {AS_TOPIC} as w ! to-topic o format=arrow\n@w ! preview", "reader", "rows", "for preview"),
     ],
 )

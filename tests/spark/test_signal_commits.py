@@ -18,7 +18,7 @@ from headrace.spark.events import EventKind
 from headrace.spark.query_signals import QuerySignals
 from headrace.spark.signal_log import SignalLog
 from headrace.spark.sink import Committer
-from headrace.spark.specs import SinkSpec, TopicLocation
+from headrace.spark.specs import QueryTopics, SinkSpec, TopicLocation
 from headrace.wire.client import Client
 from headrace.wire.client.signals import send_signal
 from headrace.wire.testing import BrokerProcess
@@ -60,9 +60,9 @@ class Query:
 
     def _open(self) -> None:
         place = TopicLocation(self.topic, self.broker.bootstrap, str(self.broker.data_dir) if self.colocated else None)
-        self.signals = QuerySignals(
-            SignalLog(place, "pipeline", {"0": 0, "1": 0}), Catalogue(), frozenset({"elsewhere"}), self._publish
-        )
+        read = QueryTopics({"rows": self.topic}, {"rows": {"0": 0, "1": 0}})
+        log = SignalLog(place, "pipeline", read)
+        self.signals = QuerySignals(log, Catalogue(), frozenset({"elsewhere"}), self._publish)
         spec = SinkSpec(self.topic, self.broker.bootstrap, str(self.directory), str(self.directory), ())
         self.committer = Committer(spec, self._log(), signals=self.signals)
 
@@ -144,5 +144,6 @@ def test_signals_to_nodes_of_other_queries_are_no_business_of_this_one(query: Qu
 def test_the_source_ends_at_the_cut_as_soon_as_the_signal_is_sent(query: Query) -> None:
     cut = query.send("now", "custom").cut[query.topic]
     end = {"0": 100, "1": 100}
-    assert query.signals.log.cuts().limited({"0": 0, "1": 0}, end) == {str(p): offset for p, offset in cut.items()}
-    assert query.signals.log.cuts().limited({"0": 1, "1": 1}, end) == end
+    cuts = query.signals.log.cuts()
+    for begin, expected in (({"0": 0, "1": 0}, {str(p): offset for p, offset in cut.items()}), ({"0": 1, "1": 1}, end)):
+        assert cuts.limited("rows", {"rows": begin}, begin, end) == expected

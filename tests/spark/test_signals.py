@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import random
 import threading
 import time
-from collections import defaultdict
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from tests.spark.cut_groups import closed_windows, groups_between_cuts
 
 from headrace.graph.document import Document
-from headrace.kafka import Reader
 from headrace.signals import SignalRecord
 from headrace.spark.sending import signal_to
 from headrace.wire.client import Client
@@ -28,7 +26,6 @@ DEADLINE_S = 90.0
 SCHEMA = 'schema="k STRING, n BIGINT, ts TIMESTAMP" event_time=ts watermark="1 day"'
 # So wide that only a signal closes it.
 WINDOW = 'time-window "1 day" time=ts keys=k aggregates=["count(*) AS c", "min(n) AS low", "max(n) AS high"]'
-Group = tuple[str, int, int, int]
 
 
 def eventually(condition: Callable[[], bool]) -> None:
@@ -53,31 +50,20 @@ def rows(first: int, count: int) -> list[dict[str, Any]]:
     return [{"k": f"k{n % 4}", "n": n, "ts": "2026-01-01T00:00:00Z"} for n in range(first, first + count)]
 
 
-def groups_between_cuts(stack: Stack, topic: str, signals: list[SignalRecord]) -> list[Group]:
-    """What the windows must say: an independent look at the topic, row by row."""
-    cuts = [signal.cut[topic] for signal in sorted(signals, key=lambda signal: signal.number)]
-    found: dict[tuple[int, str], list[int]] = defaultdict(list)
-    with Reader(stack.bootstrap, topic) as reader:
-        for record in reader.records():
-            row = json.loads(record.value or b"")
-            piece = next(i for i, cut in enumerate(cuts) if record.offset < cut[record.partition])
-            found[piece, row["k"]].append(row["n"])
-    return sorted((k, len(ns), min(ns), max(ns)) for (_, k), ns in found.items())
-
-
-def closed_windows(stack: Stack, topic: str) -> list[Group]:
-    return sorted((row["k"], row["c"], row["low"], row["high"]) for row in stack.rows(topic))
-
-
-def test_windows_close_exactly_at_signals_between_concurrent_producers(stack: Stack) -> None:
-    source, target = stack.topic("in"), stack.name("out")
-    document = stack.pipeline(f"topic {source} {SCHEMA} ! {WINDOW} partitioned=as_topic ! to-topic {target}")
+@pytest.mark.parametrize("topic_count", [1, 2])
+def test_windows_close_exactly_at_signals_between_concurrent_producers(stack: Stack, topic_count: int) -> None:
+    sources, target = [stack.topic(f"in{number}") for number in range(topic_count)], stack.name("out")
+    one, *others = [f"topic {source} {SCHEMA} max_rows_per_batch={7 + 60 * n}" for n, source in enumerate(sources)]
+    text = f"{one} ! {WINDOW} partitioned=as_topic ! to-topic {target}"
+    if others:
+        text = f"{one} ! union as all ! {WINDOW} ! to-topic {target}\n{others[0]} ! @all.in_2"
+    document = stack.pipeline(text)
     stack.engine.start(document)
     chance = random.Random(7)
 
     def produce(first: int) -> None:
         for start in range(first, first + 100, 5):
-            stack.produce(source, rows(start, 5))
+            stack.produce(sources[start // 5 % topic_count], rows(start, 5))
 
     producers = [threading.Thread(target=produce, args=(first,)) for first in (0, 1_000)]
     for producer in producers:
@@ -90,7 +76,7 @@ def test_windows_close_exactly_at_signals_between_concurrent_producers(stack: St
         producer.join()
     signals.append(send(stack, document, "close_window"))
     stack.finish(document)
-    expected = groups_between_cuts(stack, source, signals)
+    expected = groups_between_cuts(stack, sources, signals)
     assert closed_windows(stack, target) == expected
     assert sum(count for _, count, _, _ in expected) == 200
     assert set(fates(stack, document).values()) == {"handled"}

@@ -6,14 +6,30 @@ import json
 from dataclasses import asdict
 
 from headrace.formats.value_format import ValueFormat
-from headrace.spark.specs import ChainReading, Output, SinkSpec, SourceSpec, TopicLocation
+from headrace.operators.system_columns import visible
+from headrace.spark.specs import (
+    RECORD_OFFSET,
+    RECORD_ORIGIN,
+    SYSTEM_COLUMNS,
+    ChainReading,
+    Output,
+    QueryTopics,
+    SinkSpec,
+    SourceSpec,
+    TopicLocation,
+)
 
 
 def test_a_source_with_a_chain() -> None:
     location, format_ = TopicLocation("t", "localhost:1", "/log"), ValueFormat("csv", ("a", "b"))
-    reading = ChainReading("k STRING", ("k",), 3, stages=True)
-    spec = SourceSpec("n", location, format_, {"0": 1}, 10, True, {"0": 5}, serves_chain=True, chain=reading)
+    read = QueryTopics({"n": "t"}, {"n": {"0": 1}}, checkpoint="/checkpoint")
+    reading = ChainReading(("k STRING", "k STRING, n INT"), 1, ("k",), 3, stages=True)
+    spec = SourceSpec("n", location, format_, {"0": 1}, 10, True, {"0": 5}, serves_chain=True, chain=reading, read=read)
     assert SourceSpec.from_json(spec.to_json()) == spec
+
+
+def test_the_columns_that_name_a_record_are_left_out_of_a_star() -> None:
+    assert visible(["k", RECORD_ORIGIN, RECORD_OFFSET, *SYSTEM_COLUMNS]) == ["k"]
 
 
 def test_a_sink_with_outputs_of_all_kinds() -> None:

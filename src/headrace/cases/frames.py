@@ -125,7 +125,7 @@ class _Build:
         validated = self.frames.validated
         source = validated.document.inputs_of(node.id)[0].source
         schema = validated.schemas[source]
-        plan = ChainPlan((node,), schema)
+        plan = ChainPlan.line((node,), schema)
         tester = ChainTester(
             lambda: plan.chain(self.frames.catalogue), event_time=schema.event_time, delay_us=_delay_us(validated)
         )

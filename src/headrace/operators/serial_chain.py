@@ -2,36 +2,61 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import Any
 
 from headrace.errors import InvalidInput
-from headrace.graph.document import Config, Node
+from headrace.graph.document import Config, Edge, Node
 from headrace.graph.schema import Schema
 from headrace.operators.catalogue import Catalogue
 from headrace.operators.serial_operator import SerialOperator
-from headrace.serial import Chain, Step
+from headrace.operators.spec import Operator, OperatorConfig
+from headrace.serial import FAIL, Chain, Link, OnError, Step
+
+
+@dataclass(frozen=True, slots=True)
+class ChainInput:
+    """Rows that come into a chain: from this node, with these columns."""
+
+    source: str
+    schema: Schema
 
 
 @dataclass(frozen=True, slots=True)
 class ChainPlan:
-    """Serial nodes, each leading to the next, and the columns that come into the first. Plain data: it can be sent."""
+    """Nodes of one chain, each after those that feed it, and the last one the only one whose rows leave it. `edges` are
+    those between them and those from the inputs. Plain data: it can be sent."""
 
     nodes: tuple[Node, ...]
-    schema: Schema
+    inputs: tuple[ChainInput, ...]
+    edges: tuple[Edge, ...]
+
+    @classmethod
+    def line(cls, nodes: Sequence[Node], schema: Schema) -> ChainPlan:
+        """One input, and each node leads to the next."""
+        way = ["", *(node.id for node in nodes)]
+        return cls(tuple(nodes), (ChainInput("", schema),), tuple(Edge(*pair) for pair in pairwise(way)))
+
+    @property
+    def schema(self) -> Schema:
+        """The columns of the first input."""
+        return self.inputs[0].schema
+
+    def reading(self, schemas: Sequence[Schema]) -> ChainPlan:
+        """The same chain where only these columns of the inputs are read."""
+        read = zip(self.inputs, schemas, strict=True)
+        return replace(self, inputs=tuple(replace(one, schema=schema) for one, schema in read))
 
     def chain(self, catalogue: Catalogue) -> Chain:
         """Operators made anew: for one micro-batch of one lane. Raises InvalidInput as validation does."""
-        steps: list[Step] = []
-        schema = self.schema
-        for node in self.nodes:
-            operator = catalogue.get(node.operator)
-            if not isinstance(operator, SerialOperator):
-                raise InvalidInput(f"{node.operator} is no serial operator", node=node.id)
-            config = operator.configure(node.config)
-            steps.append(Step(node.id, operator.instance(config, schema), operator.on_error(config)))
-            schema = operator.output_schema(config, {"in": schema})
-        return Chain.line(steps)
+        schemas = self._schemas(catalogue)
+        steps = [self._step(node, schemas, catalogue) for node in self.nodes]
+        own = {node.id for node in self.nodes}
+        links = [Link(e.source, e.target, e.source_port, e.target_port) for e in self.edges if e.source in own]
+        entries = [[(e.target, e.target_port) for e in self.edges if e.source == one.source] for one in self.inputs]
+        return Chain(steps, links, entries=entries)
 
     def adjusted(self, settings: Mapping[str, Config]) -> ChainPlan:
         """The same nodes, some with other values of their settings."""
@@ -59,11 +84,7 @@ class ChainPlan:
             raise InvalidInput("the columns or keys would change with it", node=node)
 
     def output_schema(self, catalogue: Catalogue) -> Schema:
-        schema = self.schema
-        for node in self.nodes:
-            operator = catalogue.get(node.operator)
-            schema = operator.output_schema(operator.configure(node.config), {"in": schema})
-        return schema
+        return self._schemas(catalogue)[self.nodes[-1].id]
 
     def keys(self, catalogue: Catalogue) -> tuple[str, ...] | None:
         """Columns to bring rows together by, before the chain. Raises InvalidInput where nodes want different ones."""
@@ -81,3 +102,29 @@ class ChainPlan:
                 hint="use the same keys, or write to a topic between them",
             )  # fmt: skip
         return next(iter(wanted), None)
+
+    def is_stateful(self, catalogue: Catalogue) -> bool:
+        return any(catalogue.get(node.operator).spec.stateful for node in self.nodes)
+
+    def _schemas(self, catalogue: Catalogue) -> dict[str, Schema]:
+        """The columns that leave each node and each input."""
+        found = {one.source: one.schema for one in self.inputs}
+        for node in self.nodes:
+            operator = catalogue.get(node.operator)
+            found[node.id] = operator.output_schema(operator.configure(node.config), self._into(node, found))
+        return found
+
+    def _into(self, node: Node, schemas: Mapping[str, Schema]) -> dict[str, Schema]:
+        return {edge.target_port: schemas[edge.source] for edge in self.edges if edge.target == node.id}
+
+    def _step(self, node: Node, schemas: Mapping[str, Schema], catalogue: Catalogue) -> Step:
+        operator = catalogue.get(node.operator)
+        config = operator.configure(node.config)
+        instance = operator.chain_instance(config, self._into(node, schemas))
+        if instance is None:
+            raise InvalidInput(f"{node.operator} is no serial operator", node=node.id)
+        return Step(node.id, instance, _on_error(operator, config))
+
+
+def _on_error(operator: Operator[Any], config: OperatorConfig) -> OnError:
+    return operator.on_error(config) if isinstance(operator, SerialOperator) else FAIL

@@ -82,6 +82,10 @@ class SerialOperator(Operator[C]):
     def instance(self, config: C, schema: Schema) -> Instance:
         """Called in Spark's tasks, for each lane and micro-batch, with the columns that come in."""
 
+    def chain_instance(self, config: C, inputs: Mapping[str, Schema]) -> Instance:
+        """For operators with several inputs, which need the columns of each."""
+        return self.instance(config, inputs["in"])
+
     def keys(self, config: C) -> tuple[str, ...] | None:
         """Columns by which rows must be brought together; None where any row may come to any lane."""
         if isinstance(config, KeyedConfig) and config.partitioned == "by_key":

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
     from headrace.operators.context import CompileContext
+    from headrace.serial import Operator as Instance
 
 Kind = Literal["source", "relational", "serial", "sink"]
 
@@ -103,6 +104,13 @@ class Operator(ABC, Generic[C]):
         """What this node does to each row of `schema` on its own; None if it needs more than one row, or makes several.
 
         Nodes that can say so share one pass over the rows with the branches beside them.
+        """
+        return None
+
+    def chain_instance(self, config: C, inputs: Mapping[str, Schema]) -> Instance | None:
+        """What does this node's work inside a chain of serial operators; None where it can only run in Spark's plan.
+
+        Called for each lane and micro-batch, with the columns of every input that is connected.
         """
         return None
 

@@ -23,7 +23,9 @@ SYSTEM_COLUMNS = (
 )
 # The event time of rows that leave a closed window.
 EVENT_TIME_COLUMN = Column("_event_time", "TIMESTAMP")
-SYSTEM_NAMES = frozenset(column.name for column in (*SYSTEM_COLUMNS, EVENT_TIME_COLUMN))
+# Which record a row is, on its way to a chain of serial operators: no pipeline sees these.
+RECORD_NAMES = ("_record_origin", "_record_offset")
+SYSTEM_NAMES = frozenset((*(column.name for column in (*SYSTEM_COLUMNS, EVENT_TIME_COLUMN)), *RECORD_NAMES))
 
 
 def refuse_system_names(names: Iterable[str]) -> None:

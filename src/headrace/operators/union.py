@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import reduce
 from typing import TYPE_CHECKING, TypeVar
+
+import pyarrow as pa
 
 from headrace.errors import InvalidInput
 from headrace.graph.schema import UNKNOWN, Column, Schema, backquoted
 from headrace.operators.spec import Operator, OperatorConfig, Port, Spec
+from headrace.serial import Batch
+from headrace.serial import Operator as Instance
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -37,7 +41,8 @@ class Union(Operator[UnionConfig]):
         outputs=(Port("out", "all rows of all inputs, doubles included"),),
         guarantees=(
             "Every row of every input once. Where all have an event time of the same name, the output has it, and the "
-            "watermark is that of the input that is furthest behind."
+            "watermark is that of the input that is furthest behind. Before and between serial operators it is part of "
+            "their chain: rows pass by reference, and those of one source partition keep their order."
         ),
         example=(
             'topic north schema="drone STRING, battery DOUBLE" ! union as all ! preview\n'
@@ -60,11 +65,31 @@ class Union(Operator[UnionConfig]):
     ) -> Mapping[str, frozenset[str]]:
         return dict.fromkeys(inputs, needed)
 
+    def chain_instance(self, config: UnionConfig, inputs: Mapping[str, Schema]) -> Instance:
+        return _PassOn(self.output_schema(config, inputs).names)
+
     def compile(self, config: UnionConfig, inputs: Mapping[str, DataFrame], context: CompileContext) -> DataFrame:
         frames = _in_order(inputs)
         found = [{name.lower() for name in frame.columns} for frame in frames]
         names = [backquoted(name) for name in frames[0].columns if all(name.lower() in columns for columns in found)]
         return reduce(lambda one, other: one.union(other), (frame.select(*names) for frame in frames))
+
+
+class _PassOn(Instance):
+    """Between serial operators: rows go on as they come, by reference, with the columns in the order of the output."""
+
+    stateless = True
+
+    def __init__(self, names: Sequence[str]) -> None:
+        self._names = list(names)
+
+    def process(self, batch: Batch) -> Iterable[Batch]:
+        if batch.rows.schema.names == self._names:
+            return [batch.to("out")]
+        found = {name.lower(): index for index, name in enumerate(batch.rows.schema.names)}
+        columns = [batch.rows.column(found[name.lower()]) for name in self._names]
+        rows = pa.record_batch(columns, names=self._names)
+        return [Batch(rows, private=not batch.is_shared, places=batch.places)]
 
 
 def _in_order(inputs: Mapping[str, T]) -> list[T]:

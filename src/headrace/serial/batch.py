@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from headrace.errors import InvalidInput
+from headrace.serial.places import Places
 
 DEFAULT_INPUT = "in"
 DEFAULT_OUTPUT = "out"
@@ -24,19 +25,26 @@ class Copies:
 
 
 class Batch:
-    """An Arrow batch and how many operators hold it.
+    """An Arrow batch, and whether others can see its memory.
 
-    `port` is the input it arrived at, or the output it leaves by. `private` says that nobody outside of the chain sees
-    the memory: then the only holder may write to it.
+    `port` is the input it arrived at, or the output it leaves by. `private` says that nobody else holds the memory:
+    then it may be written to. `places` tell which records the rows are, where that is known.
     """
 
-    __slots__ = ("_copies", "_private", "_sharers", "port", "rows")
+    __slots__ = ("_copies", "_private", "places", "port", "rows")
 
-    def __init__(self, rows: pa.RecordBatch, *, port: str = DEFAULT_OUTPUT, private: bool = False) -> None:
+    def __init__(
+        self,
+        rows: pa.RecordBatch,
+        *,
+        port: str = DEFAULT_OUTPUT,
+        private: bool = False,
+        places: Places | None = None,
+    ) -> None:
         self.rows = rows
         self.port = port
+        self.places = places
         self._private = private
-        self._sharers = 1
         self._copies = Copies()
 
     @property
@@ -45,7 +53,7 @@ class Batch:
 
     @property
     def is_shared(self) -> bool:
-        return self._sharers > 1 or not self._private
+        return not self._private
 
     def column(self, name: str) -> pa.Array[Any]:
         return self.rows.column(name)
@@ -55,13 +63,15 @@ class Batch:
         self.port = port
         return self
 
-    def share(self, holders: int) -> None:
-        """Called by the chain before several operators get this batch."""
-        self._sharers += holders
+    def share(self) -> None:
+        """Called by the chain before several operators get this batch: what the first makes of it may still be on its
+        way when the last one gets it, so none may write to it from now on."""
+        self._private = False
 
-    def release(self) -> None:
-        """Called by the chain when an operator is done with it."""
-        self._sharers -= 1
+    def part(self, start: int, count: int) -> Batch:
+        """Some of its rows, at the same port."""
+        places = None if self.places is None else self.places.slice(start, count)
+        return Batch(self.rows.slice(start, count), port=self.port, places=places)
 
     def handed_to(self, copies: Copies) -> Batch:
         """Called by the chain: copies made from here on count for this node."""
@@ -75,7 +85,7 @@ class Batch:
         copied = _copied(self.rows)
         self._copies.count += 1
         self._copies.bytes += copied.nbytes
-        return Batch(copied, port=self.port, private=True)
+        return Batch(copied, port=self.port, private=True, places=self.places)
 
     def array(self, name: str) -> np.ndarray[Any, Any]:
         """A column of numbers as a view that can be written to.

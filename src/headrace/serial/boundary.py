@@ -12,6 +12,7 @@ from typing import Any, Literal, ParamSpec
 from headrace.errors import InvalidConfig, JobFailed
 from headrace.serial.batch import Batch
 from headrace.serial.contract import Operator
+from headrace.serial.places import InputPlaces, Places
 from headrace.serial.signals import Signal
 from headrace.serial.time_limit import OperatorHangs, time_limit
 
@@ -66,7 +67,14 @@ class Boundary:
     """
 
     def __init__(
-        self, node: str, lane: int, operator: Operator, policy: OnError, *, limit_s: float | None = None
+        self,
+        node: str,
+        lane: int,
+        operator: Operator,
+        policy: OnError,
+        *,
+        limit_s: float | None = None,
+        input_places: InputPlaces | None = None,
     ) -> None:
         if policy.action != "fail" and not operator.stateless:
             raise InvalidConfig(
@@ -79,6 +87,7 @@ class Boundary:
         self._operator = operator
         self._policy = policy
         self._limit_s = limit_s
+        self._input = input_places or InputPlaces()
         self.failed_rows = 0
         self.dead_letters: list[DeadLetter] = []
 
@@ -115,8 +124,7 @@ class Boundary:
     def _in_halves(self, batch: Batch, error: Exception) -> Iterator[Batch]:
         if batch.num_rows > 1:
             middle = batch.num_rows // 2
-            for rows in (batch.rows.slice(0, middle), batch.rows.slice(middle)):
-                half = Batch(rows, port=batch.port)
+            for half in (batch.part(0, middle), batch.part(middle, batch.num_rows - middle)):
                 try:
                     yield from self._processed(half)
                 except Exception as inner:
@@ -142,13 +150,13 @@ class Boundary:
 
     def _letter(self, batch: Batch, error: Exception) -> DeadLetter:
         reason = f"{type(error).__name__}: {error}"
-        row = batch.rows.to_pylist()[0]
-        return DeadLetter(self._node, self._lane, _quoted(row), reason, row.get("_partition"), row.get("_offset"))
+        partition, offset = (None, None) if batch.places is None else batch.places.at(0)
+        return DeadLetter(self._node, self._lane, _quoted(batch.rows.to_pylist()[0]), reason, partition, offset)
 
     def _failure(self, error: Exception, batch: Batch | None) -> OperatorFailed:
         where = f"in lane {self._lane}"
         if batch is not None and batch.num_rows:
-            where += f", {_place(batch)}"
+            where += f", {self._place(batch)}"
         lines = traceback.format_exception(error)[-TRACEBACK_LINES_MAX:]
         return OperatorFailed(
             f"{type(error).__name__}: {error} ({where})\n{''.join(lines)}".rstrip(),
@@ -156,16 +164,12 @@ class Boundary:
             record=_record(batch),
         )
 
-
-def _place(batch: Batch) -> str:
-    first = batch.rows.slice(0, 1).to_pylist()[0]
-    source = f"partition {first['_partition']}, " if "_partition" in first else ""
-    source += f"offset {first['_offset']}, " if "_offset" in first else ""
-    return (
-        f"{source}row {_quoted(first)}"
-        if batch.num_rows == 1
-        else f"{source}{batch.num_rows} rows from {_quoted(first)}"
-    )
+    def _place(self, batch: Batch) -> str:
+        """The records that the rows are, or, behind an operator that made others of them, those they were made of."""
+        places: Places | None = batch.places or self._input.current
+        source = "" if places is None else f"{places}, "
+        first = _quoted(batch.rows.slice(0, 1).to_pylist()[0])
+        return f"{source}row {first}" if batch.num_rows == 1 else f"{source}{batch.num_rows} rows from {first}"
 
 
 def _record(batch: Batch | None) -> dict[str, Any] | None:

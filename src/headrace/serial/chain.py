@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
+from typing import TypeAlias
 
 import pyarrow as pa
 
@@ -13,6 +14,7 @@ from headrace.serial.batch import DEFAULT_INPUT, DEFAULT_OUTPUT, Batch, Copies
 from headrace.serial.boundary import FAIL, Boundary, DeadLetter, OnError
 from headrace.serial.context import Context
 from headrace.serial.contract import Operator
+from headrace.serial.places import InputPlaces, Places
 from headrace.serial.signals import Signal
 from headrace.serial.state import NodeState
 from headrace.serial.timers import Timers
@@ -21,6 +23,10 @@ from headrace.signals import watermark_us
 
 # The name under which a node's timers are kept in its state.
 TIMERS = "_timers"
+
+
+# A step, and the input of it that gets rows.
+Inlet: TypeAlias = "tuple[str, str]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,16 +83,20 @@ class Chain:
     """One micro-batch of one lane: `open`, then `process` and `signal` in order, then `finish`; `close` in any case.
 
     Rows of outputs that lead to no other step leave the chain. Steps are in topological order; links are known to fit.
+    `entries` are, for each source of rows, the steps and inputs that get them; left out: one source, the first step.
     """
 
-    def __init__(self, steps: Sequence[Step], links: Sequence[Link] = (), *, entry: str | None = None) -> None:
+    def __init__(
+        self, steps: Sequence[Step], links: Sequence[Link] = (), *, entries: Sequence[Sequence[Inlet]] | None = None
+    ) -> None:
         self._steps = tuple(steps)
-        self._entry = entry or self._steps[0].node
-        self._links: dict[tuple[str, str], list[Link]] = defaultdict(list)
+        self._entries = entries or [[(self._steps[0].node, DEFAULT_INPUT)]]
+        self._links: dict[tuple[str, str], list[Inlet]] = defaultdict(list)
         for link in links:
-            self._links[link.source, link.source_port].append(link)
+            self._links[link.source, link.source_port].append((link.target, link.target_port))
+        self._input = InputPlaces()
         self._running: dict[str, _Running] = {}
-        self._leaving: list[tuple[str, Batch]] = []
+        self._leaving: list[Batch] = []
         self.handled: dict[str, list[str]] = {}
         """Signal → nodes that handled it."""
 
@@ -100,13 +110,20 @@ class Chain:
         """Ids of the steps, in order."""
         return tuple(step.node for step in self._steps)
 
+    @property
+    def source_count(self) -> int:
+        """From how many sources rows come in."""
+        return len(self._entries)
+
     def open(self, lane: int, moment: Moment, states: Mapping[str, NodeState]) -> list[pa.RecordBatch]:
         """Opens every operator, then calls the timers that are due. Returns the rows that leave by that."""
         for step in self._steps:
             state = states[step.node]
             timers = Timers(state.value(TIMERS))
             context = Context(step.node, lane, moment.batch, state, timers, moment.watermark_us, moment.now_us)
-            boundary = Boundary(step.node, lane, step.operator, step.on_error, limit_s=moment.limit_s)
+            boundary = Boundary(
+                step.node, lane, step.operator, step.on_error, limit_s=moment.limit_s, input_places=self._input
+            )
             self._running[step.node] = _Running(boundary, step.operator, timers, context, NodeReport())
             boundary.call(step.operator.open, context)
         return self.advance(moment.watermark_us, moment.now_us)
@@ -119,9 +136,13 @@ class Chain:
                 self._pass_on(node, running.boundary.call(running.operator.on_timer, timer))
         return self._taken()
 
-    def process(self, rows: pa.RecordBatch, *, private: bool = False) -> list[pa.RecordBatch]:
-        """Leads one batch through the chain. Returns the rows that leave, in order. Raises OperatorFailed."""
-        self._deliver(self._entry, DEFAULT_INPUT, Batch(rows, private=private))
+    def process(
+        self, rows: pa.RecordBatch, *, private: bool = False, source: int = 0, places: Places | None = None
+    ) -> list[pa.RecordBatch]:
+        """Leads one batch of a source through the chain. Returns the rows that leave. Raises OperatorFailed."""
+        self._input.current = places
+        self._hand(Batch(rows, private=private, places=places), self._entries[source])
+        self._input.current = None
         return self._taken()
 
     def signal(self, signal: Signal) -> list[pa.RecordBatch]:
@@ -167,18 +188,19 @@ class Chain:
         report = self._running[node].report
         for batch in made:
             report.rows_out += batch.num_rows
-            links = self._links.get((node, batch.port), ())
-            if not links:
-                self._leaving.append((node, batch))
-                continue
-            batch.share(len(links) - 1)
-            port = batch.port
-            for link in links:
-                self._deliver(link.target, link.target_port, batch)
-                batch.port = port
-                batch.release()
+            inlets = self._links.get((node, batch.port), ())
+            if inlets:
+                self._hand(batch, inlets)
+            else:
+                self._leaving.append(batch)
+
+    def _hand(self, batch: Batch, inlets: Sequence[Inlet]) -> None:
+        if len(inlets) > 1:
+            batch.share()
+        for node, port in inlets:
+            self._deliver(node, port, batch)
 
     def _taken(self) -> list[pa.RecordBatch]:
-        rows = [batch.rows for _, batch in self._leaving if batch.num_rows]
+        rows = [batch.rows for batch in self._leaving if batch.num_rows]
         self._leaving = []
         return rows

@@ -13,6 +13,7 @@ from headrace.serial.boundary import DeadLetter
 from headrace.serial.chain import Chain, Moment, NodeReport
 from headrace.serial.context import microseconds
 from headrace.serial.keys import Integers
+from headrace.serial.places import PARTITIONS_PER_SOURCE, Places
 from headrace.serial.signals import Signal
 from headrace.serial.state import NodeState
 from headrace.serial.store import StateStore
@@ -39,11 +40,24 @@ class LaneResult:
 
 @dataclass(frozen=True, slots=True)
 class LaneInput:
-    """Rows of one lane, in order, and the source partitions they are from: of each row, or of all; else the lane's."""
+    """Rows of one lane, in order, of one source, and where they are from.
+
+    `origins` are the source partitions (see `places.origin_of`): of each row, or of all; else the lane's. `offsets` are
+    those of the records, where they are known.
+    """
 
     rows: pa.RecordBatch
     origins: Integers | None = None
     origin: int | None = None
+    offsets: Integers | None = None
+    source: int = 0
+
+    def places(self, lane: int) -> Places | None:
+        if self.offsets is None:
+            return None
+        if self.origins is not None:
+            return Places(self.origins % PARTITIONS_PER_SOURCE, self.offsets)
+        return Places((lane if self.origin is None else self.origin) % PARTITIONS_PER_SOURCE, self.offsets)
 
 
 class LaneRun:
@@ -61,15 +75,16 @@ class LaneRun:
         moment: Moment,
         versions: Mapping[str, Version],
         *,
-        event_time: str | None = None,
+        event_times: Sequence[str | None],
         signals: Sequence[Signal] = (),
     ) -> None:
+        """`event_times` are the columns of each source that hold its event time."""
         self._chain = chain
         self.signals = signals
         self._store = store
         self._moment = moment
         self._versions = versions
-        self._event_time = event_time
+        self._event_times = event_times
         self.result = LaneResult(lane)
 
     def rows(self, inputs: Iterable[LaneInput], *, private: bool = False) -> Iterator[pa.RecordBatch]:
@@ -80,7 +95,8 @@ class LaneRun:
             yield from self._chain.open(lane, self._moment, states)
             for batch in inputs:
                 self._see(batch)
-                yield from self._chain.process(batch.rows, private=private)
+                places = batch.places(lane)
+                yield from self._chain.process(batch.rows, private=private, source=batch.source, places=places)
             for signal in self.signals:
                 yield from self._chain.signal(signal)
             if self._store is None:
@@ -99,17 +115,19 @@ class LaneRun:
         return self._store.load(node, self.result.lane, self._versions.get(node, Version()))
 
     def _see(self, batch: LaneInput) -> None:
-        if self._event_time is None or not batch.rows.num_rows:
+        event_time = self._event_times[batch.source]
+        if event_time is None or not batch.rows.num_rows:
             return
-        times = batch.rows.column(self._event_time)
+        times = batch.rows.column(event_time)
         at_us = microseconds(times, missing=_BEFORE_ALL_TIME_US)
         if batch.origins is None:
             self._note(self.result.lane if batch.origin is None else batch.origin, int(at_us.max()))
             return
-        latest = np.full(int(batch.origins.max()) + 1, _BEFORE_ALL_TIME_US)
-        np.maximum.at(latest, batch.origins, at_us)
-        for partition in np.unique(batch.origins).tolist():
-            self._note(partition, int(latest[partition]))
+        origins, codes = np.unique(batch.origins, return_inverse=True)
+        latest = np.full(len(origins), _BEFORE_ALL_TIME_US)
+        np.maximum.at(latest, codes, at_us)
+        for origin, reached_us in zip(origins.tolist(), latest.tolist(), strict=True):
+            self._note(origin, reached_us)
 
     def _note(self, partition: int, at_us: int) -> None:
         if at_us > _BEFORE_ALL_TIME_US:

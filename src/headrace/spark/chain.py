@@ -6,7 +6,7 @@ What Spark holds has the columns that come in and out, and nothing of the operat
 from __future__ import annotations
 
 import pickle
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
@@ -22,19 +22,20 @@ from headrace.operators.arrow_types import arrow_schema
 from headrace.operators.plugin_folder import folder_signature, use_plugin_folder
 from headrace.serial import LaneInput, LaneResult, LaneRun, LocalFiles, NodeReport, StateStore
 from headrace.spark.orders import ORDERS_PROPERTY, Orders
-from headrace.spark.packets import ReadCounts
+from headrace.spark.packets import ReadCounts, without_offsets
 from headrace.spark.pieces import ROWS_PER_PIECE, pieces_of
-from headrace.spark.specs import CHAIN_COLUMN, LETTER_COLUMN
+from headrace.spark.specs import CHAIN_COLUMN, LETTER_COLUMN, RECORD_ORIGIN
 from headrace.spark.staging import message_of
 
-# Which task of the source a row is from, when Spark brings it to its lane.
-ORIGIN_COLUMN = "_origin"
 _ASIDE_TYPES: dict[str, pa.DataType] = {LETTER_COLUMN: pa.string(), CHAIN_COLUMN: pa.binary()}
 _ASIDES = pa.schema(_ASIDE_TYPES)
 
 
-def current_orders(columns: Schema) -> tuple[Orders, int]:
-    """The orders that came with this task, for these columns, and the number of the task. Raises InvalidInput."""
+def current_orders(columns: Sequence[Schema]) -> tuple[Orders, int]:
+    """The orders that came with this task, for these columns of the chain's inputs, and the number of the task.
+
+    Raises InvalidInput.
+    """
     from pyspark import TaskContext  # noqa: PLC0415
 
     context = TaskContext.get()
@@ -43,8 +44,9 @@ def current_orders(columns: Schema) -> tuple[Orders, int]:
         raise InvalidInput("a chain was run without orders")
     orders = Orders.from_json(text)
     use_plugin_folder(orders.plugins)
-    read = replace(columns, event_time=orders.plan.schema.event_time)
-    return replace(orders, plan=replace(orders.plan, schema=read)), context.partitionId()
+    times = [one.schema.event_time for one in orders.plan.inputs]
+    read = [replace(schema, event_time=time) for schema, time in zip(columns, times, strict=True)]
+    return replace(orders, plan=orders.plan.reading(read)), context.partitionId()
 
 
 def lane_task(
@@ -53,15 +55,14 @@ def lane_task(
     inputs: Iterable[LaneInput],
     *,
     stages: bool,
-    source: tuple[str, ReadCounts] | None = None,
+    read: Mapping[int, ReadCounts] | None = None,
 ) -> Iterator[pa.RecordBatch]:
     """One micro-batch of one lane: its rows with asides beside them, or, if it `stages` them, one commit message.
 
-    `source` is the node that the rows are from and what was read of it, where that is counted here and not by Spark.
-    Raises OperatorFailed.
+    `read` is what was read of each input, where that is counted here and not by Spark. Raises OperatorFailed.
     """
     catalogue = _catalogue()
-    made = _lane_rows(orders, lane, inputs, catalogue, source=source)
+    made = _lane_rows(orders, lane, inputs, catalogue, read=read or {})
     if not stages:
         output = arrow_schema(orders.plan.output_schema(catalogue))
         return (_widened(batch, output) for batch in made)
@@ -76,19 +77,19 @@ def _lane_rows(
     inputs: Iterable[LaneInput],
     catalogue: Catalogue,
     *,
-    source: tuple[str, ReadCounts] | None,
+    read: Mapping[int, ReadCounts],
 ) -> Iterator[pa.RecordBatch]:
     """Rows of exactly the output's columns; at last a batch with nothing but dead letters and the lane's result."""
     store = None if orders.directory is None else _store(orders.directory)
-    event_time = orders.plan.schema.event_time
+    event_times = [one.schema.event_time for one in orders.plan.inputs]
     output = arrow_schema(orders.plan.output_schema(catalogue))
     chain = orders.plan.chain(catalogue)
     versions, signals = orders.versions(lane), orders.signals
-    run = LaneRun(chain, store, lane, orders.moment, versions, event_time=event_time, signals=signals)
+    run = LaneRun(chain, store, lane, orders.moment, versions, event_times=event_times, signals=signals)
     for rows in run.rows(inputs, private=True):
         yield rows if rows.schema == output else rows.cast(output)
-    if source is not None:
-        node, counts = source
+    for number, counts in read.items():
+        node = orders.plan.inputs[number].source
         run.result.reports[node] = NodeReport(rows_out=counts.rows, failed=counts.bad)
     letters: list[str | None] = [letter.to_json() for letter in run.result.dead_letters]
     run.result.dead_letters = []
@@ -101,31 +102,30 @@ def results_of(messages: Iterable[bytes]) -> list[LaneResult]:
     return [pickle.loads(message) for message in messages]  # noqa: S301
 
 
-def inputs_of(batches: Iterable[pa.RecordBatch]) -> Iterator[LaneInput]:
+def inputs_of(batches: Iterable[pa.RecordBatch], *, shuffled: bool) -> Iterator[LaneInput]:
     """Rows that Spark hands over; after a shuffle in the order of their origins, so that every attempt sees the same.
 
     Rows of one origin arrive in order, but origins arrive in any: all rows of the micro-batch are needed to sort them.
     """
-    waiting: list[pa.RecordBatch] = []
-    for batch in pieces_of(batches):
-        if ORIGIN_COLUMN in batch.schema.names:
-            waiting.append(batch)
-        else:
-            yield LaneInput(batch)
+    if not shuffled:
+        yield from map(_input_of, pieces_of(batches))
+        return
+    waiting = [batch for batch in batches if batch.num_rows]
     if waiting:
-        yield from _in_order(pa.Table.from_batches(waiting))
+        rows = _in_order(pa.Table.from_batches(waiting))
+        yield from map(_input_of, rows.combine_chunks().to_batches(max_chunksize=ROWS_PER_PIECE))
 
 
-def _in_order(rows: pa.Table) -> Iterator[LaneInput]:
-    origins = rows.column(ORIGIN_COLUMN).to_numpy().astype(np.int64)
-    rows = rows.drop_columns([ORIGIN_COLUMN])
-    if np.any(np.diff(origins) < 0):
-        order = np.argsort(origins.astype(np.uint16), kind="stable")
-        rows, origins = rows.take(order), origins[order]
-    position = 0
-    for piece in rows.combine_chunks().to_batches(max_chunksize=ROWS_PER_PIECE):
-        yield LaneInput(piece, origins[position : position + piece.num_rows])
-        position += piece.num_rows
+def _in_order(rows: pa.Table) -> pa.Table:
+    origins = rows.column(RECORD_ORIGIN).to_numpy()
+    return rows.take(np.argsort(origins, kind="stable")) if np.any(np.diff(origins) < 0) else rows
+
+
+def _input_of(batch: pa.RecordBatch) -> LaneInput:
+    if batch.schema.get_field_index(RECORD_ORIGIN) < 0:
+        return without_offsets(batch)
+    origins = batch.column(RECORD_ORIGIN).to_numpy().astype(np.int64)
+    return without_offsets(batch.drop_columns([RECORD_ORIGIN]), origins=origins)
 
 
 def _widened(batch: pa.RecordBatch, output: pa.Schema) -> pa.RecordBatch:

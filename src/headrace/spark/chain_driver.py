@@ -63,7 +63,8 @@ class ChainDriver:
         """
         same = (
             [node.id for node in plan.nodes] == [node.id for node in self.plan.nodes]
-            and (plan.schema, plan.keys(catalogue)) == (self.plan.schema, self.plan.keys(catalogue))
+            and (plan.inputs, plan.edges) == (self.plan.inputs, self.plan.edges)
+            and plan.keys(catalogue) == self.plan.keys(catalogue)
             and plan.output_schema(catalogue) == self.plan.output_schema(catalogue)
         )
         if not same:
@@ -132,8 +133,9 @@ def make_driver(compilation: Compilation, plan: QueryPlan, directory: Path) -> C
     chain = compilation.chain_of(plan)
     if chain is None:
         return None
-    watermark = str(getattr(compilation.validated.configs[plan.sources[0].id], "watermark", NO_WATERMARK))
-    return ChainDriver(chain, directory, duration_ms(watermark) * 1000, compilation.lanes(chain))
+    configs = [compilation.validated.configs[source.id] for source in plan.sources]
+    delays_ms = [duration_ms(str(getattr(config, "watermark", NO_WATERMARK))) for config in configs]
+    return ChainDriver(chain, directory, max(delays_ms) * 1000, compilation.lanes(chain))
 
 
 @contextmanager

@@ -11,9 +11,9 @@ from headrace.graph.schema import Schema, backquoted
 from headrace.operators import Catalogue
 from headrace.operators.serial_chain import ChainPlan
 from headrace.serial.key_hash import KEY_SEPARATOR, NULL_KEY
-from headrace.spark.chain import ORIGIN_COLUMN, current_orders, inputs_of, lane_task
+from headrace.spark.chain import current_orders, inputs_of, lane_task
 from headrace.spark.packets import LANE, ReadCounts, unpacked
-from headrace.spark.specs import CHAIN_COLUMN, LETTER_COLUMN, MESSAGE_COLUMN
+from headrace.spark.specs import CHAIN_COLUMN, LETTER_COLUMN, MESSAGE_COLUMN, RECORD_ORIGIN
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -30,15 +30,15 @@ def columns_behind(chain: ChainPlan, catalogue: Catalogue, *, stages: bool) -> s
 
 
 def behind_packets(
-    packets: DataFrame, chain: ChainPlan, catalogue: Catalogue, lane_count: int, source: str, *, stages: bool
+    packets: DataFrame, chain: ChainPlan, catalogue: Catalogue, lane_count: int, *, stages: bool
 ) -> DataFrame:
-    """Packets that the source's reader made, brought to their lanes."""
-    columns = chain.schema
+    """Packets that the sources' readers made, brought to their lanes."""
+    columns = [one.schema for one in chain.inputs]
 
     def run(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         orders, lane = current_orders(columns)
-        counts = ReadCounts()
-        yield from lane_task(orders, lane, unpacked(batches, counts), stages=stages, source=(source, counts))
+        counts: dict[int, ReadCounts] = {}
+        yield from lane_task(orders, lane, unpacked(batches, counts), stages=stages, read=counts)
 
     brought = packets.repartitionById(lane_count, LANE)
     return brought.mapInArrow(run, columns_behind(chain, catalogue, stages=stages))
@@ -51,7 +51,8 @@ def behind_rows(
     keys = chain.keys(catalogue)
     if keys is not None:
         frame = by_lane(frame, chain.schema, keys, lane_count)
-    return frame.mapInArrow(_task(chain.schema, stages=stages), columns_behind(chain, catalogue, stages=stages))
+    task = _task(chain.schema, shuffled=keys is not None, stages=stages)
+    return frame.mapInArrow(task, columns_behind(chain, catalogue, stages=stages))
 
 
 def lanes_of(chain: ChainPlan, catalogue: Catalogue, wanted: int) -> int | None:
@@ -63,10 +64,10 @@ def lanes_of(chain: ChainPlan, catalogue: Catalogue, wanted: int) -> int | None:
 
 
 def by_lane(frame: DataFrame, schema: Schema, keys: tuple[str, ...], lane_count: int) -> DataFrame:
-    """Rows brought together by key; each knows where it is from."""
+    """Rows brought together by key; each knows the record, or at least the task of Spark, that it is from."""
     from pyspark.sql import functions as spark  # noqa: PLC0415
 
-    marked = frame.withColumn(ORIGIN_COLUMN, spark.spark_partition_id())
+    marked = frame if RECORD_ORIGIN in frame.columns else frame.withColumn(RECORD_ORIGIN, spark.spark_partition_id())
     return marked.repartitionById(lane_count, lane_column(schema, keys, lane_count))
 
 
@@ -95,9 +96,9 @@ def _column_text(schema: Schema, key: str) -> Column:
     return (spark.unix_micros(column) if schema.require(key).type == "TIMESTAMP" else column).cast("string")
 
 
-def _task(columns: Schema, *, stages: bool) -> Task:
+def _task(columns: Schema, *, shuffled: bool, stages: bool) -> Task:
     def run(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        orders, lane = current_orders(columns)
-        yield from lane_task(orders, lane, inputs_of(batches), stages=stages)
+        orders, lane = current_orders([columns])
+        yield from lane_task(orders, lane, inputs_of(batches, shuffled=shuffled), stages=stages)
 
     return run

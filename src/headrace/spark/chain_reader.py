@@ -8,37 +8,42 @@ import pyarrow as pa
 
 from headrace.graph.schema import Schema
 from headrace.operators.arrow_types import arrow_schema
-from headrace.serial import LaneInput
+from headrace.serial.places import origin_of
 from headrace.spark.chain import current_orders, lane_task
-from headrace.spark.packets import ReadCounts, packed
+from headrace.spark.packets import ReadCounts, packed, without_offsets
 from headrace.spark.pieces import pieces_of
 from headrace.spark.reading import read_columns
-from headrace.spark.specs import BAD_COLUMN, ChainReading, SourceSpec
+from headrace.spark.specs import BAD_COLUMN, RECORD_OFFSET, ChainReading, SourceSpec
 
 
 def read_chained(
     spec: SourceSpec, reading: ChainReading, partition: int, start: int, end: int
 ) -> Iterator[pa.RecordBatch]:
     """Runs in a task, also for a range without records: timers may be due."""
-    columns = Schema.parse(reading.columns)
+    columns = [Schema.parse(text) for text in reading.columns]
     counts = ReadCounts()
-    rows = _good(read_columns(spec, _with_bad(arrow_schema(columns)), partition, start, end), counts)
+    wanted = arrow_schema(columns[reading.number])
+    rows = _good(read_columns(spec, _with_system_columns(wanted), partition, start, end), wanted.names, counts)
+    origin = origin_of(reading.number, partition)
     if reading.keys is not None:
-        return packed(rows, partition, reading.keys, reading.lane_count, counts)
+        return packed(rows, origin, reading.keys, reading.lane_count, counts)
     orders, _ = current_orders(columns)
-    inputs = (LaneInput(piece) for piece in pieces_of(rows))
-    return lane_task(orders, partition, inputs, stages=reading.stages, source=(spec.node, counts))
+    inputs = (without_offsets(piece, source=reading.number) for piece in pieces_of(rows))
+    return lane_task(orders, origin, inputs, stages=reading.stages, read={reading.number: counts})
 
 
-def _with_bad(columns: pa.Schema) -> pa.Schema:
-    return columns.append(pa.field(BAD_COLUMN, pa.string()))
+def _with_system_columns(columns: pa.Schema) -> pa.Schema:
+    more = [] if "_offset" in columns.names else [pa.field("_offset", pa.int64())]
+    return pa.schema([*columns, *more, pa.field(BAD_COLUMN, pa.string())])
 
 
-def _good(batches: Iterable[pa.RecordBatch], counts: ReadCounts) -> Iterator[pa.RecordBatch]:
-    """Rows without what travels beside them, which is counted. A batch holds rows or bad records, never both."""
+def _good(batches: Iterable[pa.RecordBatch], names: list[str], counts: ReadCounts) -> Iterator[pa.RecordBatch]:
+    """Rows with the offsets of their records; what travels beside them is counted. A batch holds rows or bad records,
+    never both."""
     for batch in batches:
         bad = batch.num_rows - batch.column(BAD_COLUMN).null_count
         counts.bad += bad
         if not bad:
             counts.rows += batch.num_rows
-            yield batch.drop_columns([BAD_COLUMN])
+            columns = [*(batch.column(name) for name in names), batch.column("_offset")]
+            yield pa.record_batch(columns, names=[*names, RECORD_OFFSET])

@@ -73,11 +73,6 @@ class Checkpoint:
                 path.unlink()
 
 
-def source_offsets(text: str) -> list[str]:
-    """The sources' part of a write-ahead file: what two runs of one batch must have in common."""
-    return text.splitlines()[2:]
-
-
 def _is_whole(path: Path) -> bool:
     """Whether the file is there and ends with a whole JSON object."""
     try:

@@ -18,14 +18,16 @@ from headrace.graph.schema import Schema, backquoted
 from headrace.graph.validation import Validated
 from headrace.operators import Catalogue, duration_ms, used_columns
 from headrace.operators.arrow_types import column_types
-from headrace.operators.serial_chain import ChainPlan
+from headrace.operators.select import SelectConfig
+from headrace.operators.serial_chain import ChainInput, ChainPlan
 from headrace.operators.topic_source import TopicConfig
 from headrace.operators.value_formats import value_format
+from headrace.serial.places import origin_of
 from headrace.spark.chain_frames import behind_packets, behind_rows, columns_behind, lanes_of
 from headrace.spark.outputs import column_output, dead_letter_output, make_output
 from headrace.spark.packets import PACKET_COLUMNS
 from headrace.spark.placement import Placement, place
-from headrace.spark.plan import QueryPlan, chain_of
+from headrace.spark.plan import QueryPlan, chain_of, keeps_records
 from headrace.spark.prefilter import Prefilter
 from headrace.spark.pushdown import prefilter_of
 from headrace.spark.specs import (
@@ -34,11 +36,15 @@ from headrace.spark.specs import (
     CHAIN_COLUMN,
     LETTER_COLUMN,
     OPTION,
+    RECORD_OFFSET,
+    RECORD_ORIGIN,
     SKIPPED_COLUMN,
+    SYSTEM_COLUMNS,
     ChainReading,
     Idle,
     Offsets,
     Output,
+    QueryTopics,
     SourceSpec,
     TopicLocation,
     physical_columns,
@@ -87,10 +93,14 @@ class Compilation:
     bounded: bool = False
     prefilter: Prefilter | None = None
     serves_chain: bool = False
+    record_source: int | None = None
+    """The number of the source, where its rows say which records they are."""
     tagged: bool = False
     """Whether offsets name their source: where a query has several."""
     lane_count: int | None = None
     """Lanes of the query's chain, where it has one that was started before."""
+    checkpoint: Path | None = None
+    """Of the query, where it is a stream."""
     node: Node = field(default_factory=lambda: Node("", ""))
     observations: list[Observation] = field(default_factory=list)
     """Filled in a batch run: what was counted, to be read when it has ended."""
@@ -128,7 +138,17 @@ class Compilation:
         spec = self._source_spec(node)
         asides = {BAD_COLUMN: not spec.fail_on_bad, SKIPPED_COLUMN: spec.prefilter is not None or spec.idle is not None}
         carried = [f"{name} {ASIDE_COLUMNS[name]}" for name, is_carried in asides.items() if is_carried]
-        return self._load(spec, ", ".join((str(self._columns_read(node, schema)), *carried)))
+        read = self._columns_read(node, schema)
+        if self.record_source is None:
+            return self._load(spec, ", ".join((str(read), *carried)))
+        unused = [name for name in ("_partition", "_offset") if name not in read.names]
+        carried += [f"{name} {SYSTEM_COLUMNS[name]}" for name in unused]
+        return self._of_records(self._load(spec, ", ".join((str(read), *carried)))).drop(*unused)
+
+    def _of_records(self, frame: DataFrame) -> DataFrame:
+        """The rows, each with the record that it is."""
+        origin = frame["_partition"] + origin_of(self.record_source or 0, 0)
+        return frame.withColumn(RECORD_ORIGIN, origin).withColumn(RECORD_OFFSET, frame["_offset"])
 
     def _source_spec(self, node: Node) -> SourceSpec:
         config = self._topic_config(node)
@@ -142,11 +162,19 @@ class Compilation:
             end=self.ranges[node.id].end,
             prefilter=self.prefilter,
             serves_chain=self.serves_chain,
-            # Signals cut and hold a query of one source: several could not be held at one place.
-            pipeline="" if self.tagged else self.validated.document.name,
-            released=self.ranges[node.id].released,
+            pipeline=self.validated.document.name,
+            read=self._query_topics(),
             tagged=self.tagged,
             idle=self._idle(config),
+        )
+
+    def _query_topics(self) -> QueryTopics:
+        """What the sources of the query know of each other, so that they end at signals together."""
+        return QueryTopics(
+            {node: str(self.validated.configs[node].topic) for node in self.ranges},
+            {node: wanted.start for node, wanted in self.ranges.items()},
+            {node: wanted.released for node, wanted in self.ranges.items()},
+            str(self.checkpoint) if self.tagged and self.checkpoint else None,
         )
 
     def _load(self, spec: SourceSpec, columns: str) -> DataFrame:
@@ -184,19 +212,21 @@ class Compilation:
         serial = self.chain_of(plan)
         frames: dict[str, DataFrame] = {}
         if serial is not None and place(plan, serial, self.catalogue).way_in != "rows":
-            return self._reading(plan, plan.source)._read_for_chain(plan, serial)
-        for node in plan.chain[: len(plan.chain) - (len(serial.nodes) if serial else 0)]:
+            return self._read_for_chain(plan, serial)
+        inside = {node.id for node in serial.nodes} if serial else set()
+        for node in (node for node in plan.chain if node.id not in inside):
             inputs = {edge.target_port: frames[edge.source] for edge in plan.inputs_of(node)}
             frames[node.id] = self._joined_up(plan, node, inputs)
         if serial is None:
             return frames[plan.base.id]
-        (before,) = plan.inputs_of(serial.nodes[0])
-        return self._chained(frames[before.source], plan, serial)
+        return self._chained(frames[serial.inputs[0].source], plan, serial)
 
     def _reading(self, plan: QueryPlan, source: Node) -> Compilation:
         """The context for a source of the query."""
-        serves_chain, prefilter = self.chain_of(plan) is not None, self._prefilter(plan, source)
-        return replace(self, prefilter=prefilter, serves_chain=serves_chain, tagged=not plan.is_line)
+        serial, prefilter = self.chain_of(plan), self._prefilter(plan, source)
+        number = plan.sources.index(source) if serial is not None and keeps_records(plan, serial) else None
+        serves_chain, tagged = serial is not None, not plan.is_line
+        return replace(self, prefilter=prefilter, serves_chain=serves_chain, tagged=tagged, record_source=number)
 
     def _joined_up(self, plan: QueryPlan, node: Node, inputs: Mapping[str, DataFrame]) -> DataFrame:
         """The rows of one node, ready for those after it."""
@@ -220,31 +250,49 @@ class Compilation:
         return None if serial is None else place(plan, serial, self.catalogue)
 
     def _read_for_chain(self, plan: QueryPlan, serial: ChainPlan) -> DataFrame:
-        """The topic's reader runs the chain itself, or packs rows for its lanes."""
-        node, placed = plan.source, place(plan, serial, self.catalogue)
+        """The topics' readers run the chain themselves, or pack rows for its lanes."""
+        placed, lane_count = place(plan, serial, self.catalogue), self.lanes(serial) or 1
         stages = placed.way_out == "writer"
         with blaming(serial.nodes[0]):
-            read = replace(serial, schema=serial.schema.keep(self._columns_read(node, self._schema(node)).names))
-            reading = ChainReading(str(read.schema), stages=stages)
+            read = self._chain_reading(plan, serial)
+            reading = ChainReading(tuple(str(one.schema) for one in read.inputs), stages=stages)
+            columns = columns_behind(read, self.catalogue, stages=stages)
+            if placed.way_in == "packets":
+                reading, columns = (
+                    replace(reading, keys=serial.keys(self.catalogue), lane_count=lane_count),
+                    PACKET_COLUMNS,
+                )
+            frames = [
+                self._reading(plan, plan.node(one.source))._read_input(replace(reading, number=number), one, columns)
+                for number, one in enumerate(read.inputs)
+            ]
+            rows = reduce(lambda one, other: one.union(other), frames)
             if placed.way_in == "reader":
-                spec = replace(self._source_spec(node), chain=reading)
-                return self._load(spec, columns_behind(read, self.catalogue, stages=stages))
-            lane_count = self.lanes(serial) or 1
-            reading = replace(reading, keys=serial.keys(self.catalogue), lane_count=lane_count)
-            packets = self._load(replace(self._source_spec(node), chain=reading), PACKET_COLUMNS)
-            return behind_packets(packets, read, self.catalogue, lane_count, node.id, stages=stages)
+                return rows
+            return behind_packets(rows, read, self.catalogue, lane_count, stages=stages)
+
+    def _read_input(self, reading: ChainReading, one: ChainInput, columns: str) -> DataFrame:
+        node = self.validated.document.node(one.source)
+        return self._load(replace(self._source_spec(node), chain=reading), columns)
+
+    def _chain_reading(self, plan: QueryPlan, serial: ChainPlan) -> ChainPlan:
+        """The chain with only those columns that are used of any of its topics: a union wants the same of all."""
+        read = [self._columns_read(plan.node(one.source), one.schema).names for one in serial.inputs]
+        used = {name for names in read for name in names}
+        return serial.reading([one.schema.keep(used) for one in serial.inputs])
 
     def _chained(self, frame: DataFrame, plan: QueryPlan, serial: ChainPlan) -> DataFrame:
         with blaming(serial.nodes[0]):
             if (
                 plan.sources[0].operator != "topic"
                 and serial.keys(self.catalogue) is None
-                and _keeps_state(serial, self)
+                and serial.is_stateful(self.catalogue)
             ):
                 raise InvalidInput("as_topic is for rows of a topic", hint="leave partitioned as it is: by_key")
             # Columns that nobody uses were not read.
-            read = replace(serial, schema=serial.schema.keep(frame.columns))
-            columns = [backquoted(name) for name in read.schema.names]
+            read = serial.reading([serial.schema.keep(frame.columns)])
+            beside = [name for name in (RECORD_ORIGIN, RECORD_OFFSET) if name in frame.columns]
+            columns = [*(backquoted(name) for name in read.schema.names), *beside]
             stages = place(plan, serial, self.catalogue).way_out == "writer"
             return behind_rows(frame.select(*columns), read, self.catalogue, self.lanes(serial) or 1, stages=stages)
 
@@ -254,9 +302,11 @@ class Compilation:
         return (*(column_output(b.sink, self.catalogue, names) for b in plan.branches), *self._letter_outputs(plan))
 
     def _compile(self, node: Node, inputs: Mapping[str, DataFrame]) -> DataFrame:
-        operator = self.catalogue.get(node.operator)
+        operator, config = self.catalogue.get(node.operator), self.validated.configs[node.id]
         with blaming(node):
-            return operator.compile(self.validated.configs[node.id], inputs, replace(self, node=node))
+            if isinstance(config, SelectConfig) and RECORD_ORIGIN in inputs["in"].columns:
+                config = config.model_copy(update={"columns": [*config.columns, RECORD_ORIGIN, RECORD_OFFSET]})
+            return operator.compile(config, inputs, replace(self, node=node))
 
     def _schema(self, node: Node) -> Schema:
         return self.validated.schemas[node.id]
@@ -323,10 +373,6 @@ class Compilation:
         frame = self._counted(_wanted_only(frame, set(sinks.values())), "late", late, asides)
         wanted = [name for output in outputs for name in physical_columns(output)]
         return frame.select(*dict.fromkeys([*wanted, *(name for name in (CHAIN_COLUMN,) if name in frame.columns)]))
-
-
-def _keeps_state(chain: ChainPlan, compilation: Compilation) -> bool:
-    return any(compilation.catalogue.get(node.operator).spec.stateful for node in chain.nodes)
 
 
 def _wanted_only(frame: DataFrame, keeps: set[str | None]) -> DataFrame:

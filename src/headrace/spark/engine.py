@@ -49,7 +49,7 @@ from headrace.spark.sample import Made, Sampling
 from headrace.spark.session import SparkSettings, start_session
 from headrace.spark.signal_log import SignalLog
 from headrace.spark.sink import Committer, write_once
-from headrace.spark.specs import Offsets, Output, SinkSpec, TopicLocation
+from headrace.spark.specs import Offsets, Output, QueryTopics, SinkSpec, TopicLocation
 from headrace.spark.status import BatchResult, JobStatus
 from headrace.spark.topics import open_topic
 from headrace.wire.client import Client
@@ -80,8 +80,8 @@ class Start:
 
     reset: bool
     until_end: bool
-    released: dict[str, Offsets] = field(default_factory=dict)
-    """Query → where it stood when somebody started it."""
+    released: dict[str, dict[str, Offsets]] = field(default_factory=dict)
+    """Query → where its sources stood when somebody started it."""
 
 
 class Engine:
@@ -325,9 +325,10 @@ class Engine:
             hold = QueryHold(topics, home.pipeline, plan.name)
             hold.place(last)
             released = start.released.setdefault(plan.name, position_of(last))
-            ranges = {node: Range(begin, released=released) for node, begin in last.starts.items()}
+            ranges = {node: Range(begin, None, released.get(node, {})) for node, begin in last.starts.items()}
             chain_record = ChainRecord.from_json(last.chain)
-            compilation = replace(compilation, ranges=ranges, lane_count=chain_record.lane_count)
+            lane_count = chain_record.lane_count
+            compilation = replace(compilation, ranges=ranges, lane_count=lane_count, checkpoint=home.checkpoint)
             compiled = compilation.query(plan)
             chain = make_driver(compilation, plan, home.directory / "serial")
             if chain is not None:
@@ -339,8 +340,7 @@ class Engine:
             progress = QueryProgress(plan, names, ends={node: dict(begin) for node, begin in last.starts.items()})
             if chain is not None:
                 progress.chain = chain.figures
-            location = topics.get(plan.source.id) if plan.is_line else None
-            signals = self._signals(validated, plan, location, last, progress)
+            signals = self._signals(validated, plan, topics, last, progress)
             committer = Committer(spec, log, chain, hold, signals)
             return RunningQuery(home, compiled, committer, progress, until_end=start.until_end)
         except BaseException:
@@ -351,16 +351,17 @@ class Engine:
         self,
         validated: Validated,
         plan: QueryPlan,
-        location: TopicLocation | None,
+        topics: Mapping[str, TopicLocation],
         last: CommitRecord,
         progress: QueryProgress,
     ) -> QuerySignals | None:
-        """For a query that reads a topic: only there signals have a place."""
-        if location is None:
+        """For a query that reads topics: only there signals have a place."""
+        if not topics:
             return None
         document = validated.document
+        read = QueryTopics({node: location.topic for node, location in topics.items()}, last.starts)
         signals = QuerySignals(
-            SignalLog(location, document.name, last.starts[plan.source.id]),
+            SignalLog(next(iter(topics.values())), document.name, read),
             self.catalogue,
             frozenset(node.id for node in document.nodes if node.id not in plan.members),
             lambda kind, details, node: self.events.publish(document.name, kind, details, node=node),

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Mapping
 from contextlib import suppress
 from pathlib import Path
 
 from headrace.log import advance_hold, hold_owners, place_hold, release_hold
-from headrace.spark.checkpoint import source_offsets
 from headrace.spark.commit import CommitRecord
-from headrace.spark.specs import Offsets, TopicLocation, node_of
+from headrace.spark.positions import Position, position_in
+from headrace.spark.specs import TopicLocation
 
 
 class QueryHold:
@@ -40,14 +39,14 @@ class QueryHold:
         Spark runs the last batch once more where it had not noted its end, so its beginning is needed too. A partition
         that appeared with it was read from its first offset.
         """
-        reached = self._by_topic(_offsets(record.offsets, record.starts))
-        before = self._by_topic(_offsets(record.previous_offsets, record.starts))
+        reached = self._by_topic(position_in(record.offsets, record.starts))
+        before = self._by_topic(position_in(record.previous_offsets, record.starts))
         return {partition: before.get(partition, 0) for partition in reached}, reached
 
-    def _by_topic(self, offsets: Iterable[tuple[str, Offsets]]) -> dict[tuple[str, int], int]:
+    def _by_topic(self, position: Position) -> dict[tuple[str, int], int]:
         """The smallest offset, where several sources read one topic."""
         found: dict[tuple[str, int], int] = {}
-        for node, partitions in offsets:
+        for node, partitions in position.items():
             for partition, offset in partitions.items():
                 key = (self._topics[node], int(partition))
                 found[key] = min(offset, found.get(key, offset))
@@ -66,17 +65,3 @@ def release_holds(log_directory: Path | None, pipeline: str, *, keep: Collection
 
 def _owner(pipeline: str, query: str) -> str:
     return f"{pipeline}/{query}"
-
-
-def _offsets(write_ahead: str | None, starts: Mapping[str, Offsets]) -> Iterator[tuple[str, Offsets]]:
-    """The partitions' offsets in Spark's write-ahead file, by source node; without one, the starts."""
-    if write_ahead is None:
-        yield from starts.items()
-        return
-    only = next(iter(starts)) if len(starts) == 1 else None
-    for line in source_offsets(write_ahead):
-        if line.startswith("{"):
-            node = node_of(offsets := json.loads(line)) or only
-            partitions = {name: offset for name, offset in offsets.items() if name.isdigit()}
-            if node is not None and partitions:
-                yield node, partitions

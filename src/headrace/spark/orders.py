@@ -7,9 +7,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
-from headrace.graph.document import Node
+from headrace.graph.document import Edge, Node
 from headrace.graph.schema import Schema
-from headrace.operators.serial_chain import ChainPlan
+from headrace.operators.serial_chain import ChainInput, ChainPlan
 from headrace.serial import Manifest, Moment, Progress, Signal, Version, manifest_from_json, manifest_to_json
 from headrace.spark.specs import SinkSpec
 
@@ -40,8 +40,8 @@ class Orders:
         return json.dumps(
             {
                 "nodes": [node.to_dict() for node in self.plan.nodes],
-                "columns": str(self.plan.schema),
-                "event_time": self.plan.schema.event_time,
+                "inputs": [[one.source, str(one.schema), one.schema.event_time] for one in self.plan.inputs],
+                "edges": [edge.to_dict() for edge in self.plan.edges],
                 "moment": [moment.batch, moment.watermark_us, moment.now_us, moment.limit_s],
                 "directory": self.directory,
                 "manifest": manifest_to_json(self.manifest),
@@ -54,10 +54,11 @@ class Orders:
     @classmethod
     def from_json(cls, text: str) -> Orders:
         fields = json.loads(text)
-        schema = replace(Schema.parse(fields["columns"]), event_time=fields["event_time"])
         manifest = manifest_from_json(fields["manifest"])
         sink = None if fields["sink"] is None else SinkSpec.from_dict(fields["sink"])
-        plan, moment = ChainPlan(_nodes(fields["nodes"]), schema), Moment(*fields["moment"])
+        inputs = tuple(_input(*one) for one in fields["inputs"])
+        edges = tuple(Edge(**edge) for edge in fields["edges"])
+        plan, moment = ChainPlan(_nodes(fields["nodes"]), inputs, edges), Moment(*fields["moment"])
         signals = tuple(Signal(**signal) for signal in fields["signals"])
         return cls(plan, moment, fields["directory"], manifest, sink, fields["plugins"], signals)
 
@@ -90,6 +91,10 @@ class ChainRecord:
         progress = Progress.from_json(value["progress"])
         nodes = None if value.get("nodes") is None else _nodes(value["nodes"])
         return cls(manifest_from_json(value["manifest"]), progress, value["lane_count"], nodes)
+
+
+def _input(source: str, columns: str, event_time: str | None) -> ChainInput:
+    return ChainInput(source, replace(Schema.parse(columns), event_time=event_time))
 
 
 def _nodes(listed: Iterable[Mapping[str, Any]]) -> tuple[Node, ...]:

@@ -11,7 +11,9 @@ import pyarrow as pa
 
 from headrace.serial import LaneInput, group, lane_of
 from headrace.serial.keys import Integers
+from headrace.serial.places import PARTITIONS_PER_SOURCE
 from headrace.spark.pieces import in_pieces, pieces_of
+from headrace.spark.specs import RECORD_OFFSET
 
 LANE, ORIGIN, ORDINAL, PACKET = "lane", "origin", "ordinal", "packet"
 PACKET_COLUMNS = f"{LANE} INT, {ORIGIN} INT, {ORDINAL} INT, {PACKET} BINARY"
@@ -29,6 +31,16 @@ class ReadCounts:
     bad: int = 0
 
 
+def without_offsets(
+    batch: pa.RecordBatch, *, origins: Integers | None = None, origin: int | None = None, source: int = 0
+) -> LaneInput:
+    """Rows for a chain; the offsets of their records, if they came along, beside them."""
+    if batch.schema.get_field_index(RECORD_OFFSET) < 0:
+        return LaneInput(batch, origins, origin, None, source)
+    offsets = batch.column(RECORD_OFFSET).to_numpy(zero_copy_only=False)
+    return LaneInput(batch.drop_columns([RECORD_OFFSET]), origins, origin, offsets, source)
+
+
 def packed(
     batches: Iterable[pa.RecordBatch], origin: int, keys: Sequence[str], lane_count: int, counts: ReadCounts
 ) -> Iterator[pa.RecordBatch]:
@@ -39,21 +51,23 @@ def packed(
     yield _table([origin % lane_count], origin, COUNTS, [content])
 
 
-def unpacked(packets: Iterable[pa.RecordBatch], counts: ReadCounts) -> Iterator[LaneInput]:
-    """A lane's rows in the order (origin, place in it), however they arrived. Adds to the counts."""
+def unpacked(packets: Iterable[pa.RecordBatch], counts: dict[int, ReadCounts]) -> Iterator[LaneInput]:
+    """A lane's rows in the order (origin, place in it), however they arrived. Adds to the counts, by source."""
     waiting: list[tuple[int, int, pa.Buffer]] = []
     for batch in packets:
         places = np.stack([batch.column(ORIGIN).to_numpy(), batch.column(ORDINAL).to_numpy()], axis=1).tolist()
         for (origin, ordinal), content in zip(places, batch.column(PACKET), strict=True):
             if ordinal == COUNTS:
                 rows, bad = json.loads(content.as_py())
-                counts.rows, counts.bad = counts.rows + rows, counts.bad + bad
+                counted = counts.setdefault(origin // PARTITIONS_PER_SOURCE, ReadCounts())
+                counted.rows, counted.bad = counted.rows + rows, counted.bad + bad
             else:
                 waiting.append((origin, ordinal, content.as_buffer()))
     waiting.sort(key=lambda packet: packet[:2])
     for origin in dict.fromkeys(packet[0] for packet in waiting):
         batches = (batch for at, _, content in waiting if at == origin for batch in pa.ipc.open_stream(content))
-        yield from (LaneInput(rows, origin=origin) for rows in pieces_of(batches))
+        source = origin // PARTITIONS_PER_SOURCE
+        yield from (without_offsets(rows, origin=origin, source=source) for rows in pieces_of(batches))
 
 
 def _lanes(rows: pa.RecordBatch, keys: Sequence[str], lane_count: int) -> Integers:

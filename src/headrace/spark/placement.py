@@ -46,12 +46,11 @@ def place(plan: QueryPlan, chain: ChainPlan, catalogue: Catalogue) -> Placement:
 
 
 def _way_in(plan: QueryPlan, chain: ChainPlan, catalogue: Catalogue) -> tuple[WayIn, str]:
-    if not plan.is_line:
-        return "rows", "several inputs come together before it, in Spark's plan"
-    if plan.source.operator != "topic":
-        return "rows", f"the source {plan.source.operator} is Spark's own"
-    if plan.chain[1].id != chain.nodes[0].id:
-        return "rows", f"{plan.chain[1].operator} comes first, in Spark's plan"
+    for before in (plan.node(one.source) for one in chain.inputs):
+        if plan.inputs_of(before):
+            return "rows", f"{before.operator} comes first, in Spark's plan"
+        if before.operator != "topic":
+            return "rows", f"the source {before.operator} is Spark's own"
     keys = chain.keys(catalogue)
     if keys is None:
         return "reader", "lanes are the topic's partitions"

@@ -14,7 +14,7 @@ from headrace.graph.document import Edge, Json, Node, canonical_json
 from headrace.graph.validation import Validated
 from headrace.operators import Catalogue
 from headrace.operators.row_step import RowStep
-from headrace.operators.serial_chain import ChainPlan
+from headrace.operators.serial_chain import ChainInput, ChainPlan
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +62,9 @@ class QueryPlan:
         """One source, and every node feeds just the next."""
         return len(self.edges) == len(self.chain) - 1 and len(self.sources) == 1
 
+    def node(self, node_id: str) -> Node:
+        return next(node for node in self.chain if node.id == node_id)
+
     def inputs_of(self, node: Node) -> tuple[Edge, ...]:
         return tuple(edge for edge in self.edges if edge.target == node.id)
 
@@ -99,19 +102,78 @@ def plan_queries(validated: Validated, catalogue: Catalogue) -> tuple[QueryPlan,
 
 
 def chain_of(plan: QueryPlan, validated: Validated, catalogue: Catalogue) -> ChainPlan | None:
-    """The serial nodes at the end of a query's chain. Raises InvalidInput where others follow them."""
-    serial = [node for node in plan.chain if catalogue.get(node.operator).spec.kind == "serial"]
-    if not serial:
+    """The serial nodes at the end of a query's chain, with the unions between and right before them.
+
+    Raises InvalidInput where others follow them, or where their rows cannot be brought together.
+    """
+    members = _members(plan, catalogue)
+    if not members:
         return None
-    first = plan.chain.index(serial[0])
-    if list(plan.chain[first:]) != serial:
-        hint = "filters, selects and sinks can; for more, write to a topic and go on from there"
-        raise InvalidInput(f"{plan.base.operator} cannot follow a serial operator", node=plan.base.id, hint=hint)
-    if not plan.is_line and any(catalogue.get(node.operator).spec.stateful for node in serial):
-        hint = "write the rows to a topic, and go on from there"
-        raise InvalidInput("state in Python needs rows of one source", node=serial[0].id, hint=hint)
-    (before,) = plan.inputs_of(serial[0])
-    return ChainPlan(tuple(serial), validated.schemas[before.source])
+    inside = {node.id for node in members}
+    edges = tuple(edge for node in members for edge in plan.inputs_of(node))
+    sources = dict.fromkeys(edge.source for edge in edges if edge.source not in inside)
+    inputs = tuple(ChainInput(source, validated.schemas[source]) for source in sources)
+    chain = ChainPlan(members, inputs, edges)
+    _require_order(plan, chain, catalogue)
+    return chain
+
+
+def _members(plan: QueryPlan, catalogue: Catalogue) -> tuple[Node, ...]:
+    """Nodes of the chain, in the order of the plan. Raises InvalidInput where one in Spark's plan follows them."""
+    serial = {node.id for node in plan.chain if catalogue.get(node.operator).spec.kind == "serial"}
+    inside = set(serial)
+    for node in plan.chain:
+        feeding = {edge.source for edge in plan.inputs_of(node)}
+        if not feeding & inside:
+            continue
+        if node.id not in serial and not _joins(node):
+            hint = "filters, selects, unions and sinks can; for more, write to a topic and go on from there"
+            raise InvalidInput(f"{node.operator} cannot follow a serial operator", node=node.id, hint=hint)
+        inside.add(node.id)
+    # A union of topics right before the chain is a part of it: so its rows need not pass through Spark's plan.
+    for node in reversed(plan.chain):
+        feeds_chain = any(follower.id in inside for follower in plan.followers_of(node))
+        if feeds_chain and _joins(node) and all(_is_read(plan, edge.source) for edge in plan.inputs_of(node)):
+            inside.add(node.id)
+    return tuple(node for node in plan.chain if node.id in inside)
+
+
+def _joins(node: Node) -> bool:
+    return node.operator == "union"
+
+
+def _is_read(plan: QueryPlan, node_id: str) -> bool:
+    """Whether rows come straight from topics, through nothing but unions."""
+    node = plan.node(node_id)
+    edges = plan.inputs_of(node)
+    if not edges:
+        return node.operator == "topic"
+    return _joins(node) and all(_is_read(plan, edge.source) for edge in edges)
+
+
+def _require_order(plan: QueryPlan, chain: ChainPlan, catalogue: Catalogue) -> None:
+    """State needs the same order of rows whenever a micro-batch is run. Raises InvalidInput where nothing gives it."""
+    first = chain.nodes[0].id
+    hint = "write the rows to a topic, and go on from there"
+    from_topics = all(plan.node(one.source).operator == "topic" for one in chain.inputs)
+    if len(chain.inputs) > 1 and not from_topics:
+        raise InvalidInput(
+            "rows come into a serial chain from several places that are not all topics", node=first, hint=hint
+        )
+    if not chain.is_stateful(catalogue):
+        return
+    if len(chain.inputs) > 1 and chain.keys(catalogue) is None:
+        hint = "leave partitioned as it is: by_key"
+        raise InvalidInput("as_topic is for rows of one topic", node=first, hint=hint)
+    if len(plan.sources) > 1 and not keeps_records(plan, chain):
+        raise InvalidInput("state in Python needs rows of one source, or of a union of topics", node=first, hint=hint)
+
+
+def keeps_records(plan: QueryPlan, chain: ChainPlan) -> bool:
+    """Whether each row that comes into the chain is of one record of a topic: so that it can be named, and put in its
+    order."""
+    inside = {node.id for node in chain.nodes}
+    return all(node.operator in ("topic", "filter", "select", "union") for node in plan.chain if node.id not in inside)
 
 
 def identity(plan: QueryPlan) -> str:

@@ -11,6 +11,7 @@ from headrace.graph.document import Document
 from headrace.spark.chain_figures import ChainFigures
 from headrace.spark.compile import BAD_ROWS, NODE_ROWS, SKIPPED_ROWS
 from headrace.spark.plan import QueryPlan
+from headrace.spark.positions import parse_offsets
 from headrace.spark.specs import node_of
 from headrace.spark.status import NodeCount, QueryStatus
 
@@ -143,12 +144,3 @@ class Counts:
             else:
                 counts.nodes[key] = rows
         return counts
-
-
-def parse_offsets(text: str | None) -> dict[str, int]:
-    """Spark gives offsets as JSON text, or something else before the first batch."""
-    if not text or not text.startswith("{"):
-        return {}
-    offsets: dict[str, int] = json.loads(text)
-    # Beside the partitions a source may count ticks.
-    return {partition: offset for partition, offset in offsets.items() if partition.isdigit()}

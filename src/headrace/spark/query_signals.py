@@ -13,9 +13,9 @@ from headrace.operators.serial_chain import ChainPlan
 from headrace.serial import LaneResult
 from headrace.signals import SignalRequest
 from headrace.spark.batch_signals import BatchSignals, Outcome, SignalsRecord
-from headrace.spark.commit import OPENED, CommitRecord
+from headrace.spark.commit import CommitRecord
 from headrace.spark.events import EventKind
-from headrace.spark.progress import parse_offsets
+from headrace.spark.positions import position_in
 from headrace.spark.signal_log import SignalLog
 from headrace.spark.specs import Offsets
 
@@ -39,7 +39,8 @@ class QuerySignals:
 
     def of_batch(self, last: CommitRecord, offsets: str) -> BatchSignals:
         """The same whenever it is asked: it follows from where the micro-batch starts and ends."""
-        start, end = position_of(last), _position(offsets)
+        last = last.with_sources(self.log.sources)
+        start, end = position_of(last), position_in(offsets, last.starts)
         found = [signal.request for signal in self.log.cuts().between(start, end)]
         fresh = tuple(request for request in found if request.node not in self.elsewhere)
         return BatchSignals(SignalsRecord.from_json(last.signals), fresh, start != end)
@@ -77,11 +78,6 @@ class QuerySignals:
         return None
 
 
-def position_of(last: CommitRecord) -> Offsets:
-    """Where the source stands after a commit."""
-    return dict(next(iter(last.starts.values()), {})) if last.batch == OPENED else _position(last.offsets or "")
-
-
-def _position(offsets: str) -> Offsets:
-    """The first source's offsets in a write-ahead file: after its version and its metadata."""
-    return parse_offsets(next(iter(offsets.splitlines()[2:]), None))
+def position_of(last: CommitRecord) -> dict[str, Offsets]:
+    """Where the sources stand after a commit."""
+    return position_in(last.offsets, last.starts)

@@ -143,9 +143,10 @@ class Sampling:
         """Behind a serial node: a chain of its own, or the one that led here, grown by it."""
         if rows.chain is not None and rows.before is None:
             raise InvalidInput("a serial operator cannot follow another one through a relational one")
-        chain = replace(rows.chain, nodes=(*rows.chain.nodes, node)) if rows.chain else ChainPlan((node,), schema)
+        grown = (ChainPlan.line((*rows.chain.nodes, node), rows.chain.schema)) if rows.chain else None
+        chain = grown or ChainPlan.line((node,), schema)
         before = rows.frame if rows.before is None else rows.before
-        read = replace(chain, schema=chain.schema.keep(before.columns))
+        read = chain.reading([chain.schema.keep(before.columns)])
         columns = [backquoted(name) for name in read.schema.names]
         # One lane for all keys: the newest rows of all of them come last.
         frame = behind_rows(before.select(*columns), read, self.catalogue, 1, stages=False)

@@ -33,13 +33,6 @@ def topics_of(document: Document) -> tuple[str, ...]:
     topics = dict.fromkeys(str(n.config["topic"]) for n in document.nodes if _is_topic_source(document, n.id))
     if not topics:
         raise InvalidInput(f"pipeline {document.name!r} reads no topic, and signals have their place in topics")
-    if joined := [n.id for n in document.nodes if len(document.inputs_of(n.id)) > 1]:
-        hint = "signals reach queries with one source; stop and start the pipeline instead"
-        raise InvalidInput(
-            f"pipeline {document.name!r} reads several sources in one query, and a cut would not be one for all",
-            node=joined[0],
-            hint=hint,
-        )
     return tuple(topics)
 
 

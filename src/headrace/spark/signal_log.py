@@ -2,36 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
 
 from headrace.errors import NotFound
 from headrace.signals import SIGNALS_TOPIC, SignalRecord
 from headrace.spark.cuts import Cuts
-from headrace.spark.specs import TopicLocation
+from headrace.spark.specs import QueryTopics, TopicLocation
 from headrace.spark.topics import Topic, open_topic
 
 
 class SignalLog:
-    """The signals to one pipeline in one topic. A broker that is none of ours has no signals."""
+    """The signals to one query, in the topics that it reads. A broker that is none of ours has no signals."""
 
-    def __init__(self, location: TopicLocation, pipeline: str, began: Mapping[str, int]) -> None:
+    def __init__(self, location: TopicLocation, pipeline: str, read: QueryTopics) -> None:
+        """`location` is that of any of the topics."""
         self._location = replace(location, topic=SIGNALS_TOPIC)
-        self._topic_name = location.topic
         self._pipeline = pipeline
-        self._began = dict(began)
+        self._read = read
         self._topic: Topic | None = None
         self._is_absent = False
         self._position = 0
         self._records: dict[bytes, SignalRecord] = {}
-        self._cuts = Cuts(location.topic, began=self._began)
+        self._cuts = Cuts(read.topics, began=read.began)
+
+    @property
+    def sources(self) -> tuple[str, ...]:
+        """The nodes that read topics of the query."""
+        return tuple(self._read.topics)
 
     def cuts(self) -> Cuts:
         """As of now. To be called after the offsets were read that it is to limit: then no mark can be overlooked."""
         with suppress(NotFound):
             if not self._is_absent and self._refresh():
-                self._cuts = Cuts.of(self._records.values(), self._topic_name, self._pipeline, self._began)
+                self._cuts = Cuts.of(self._records.values(), self._read.topics, self._pipeline, self._read.began)
         return self._cuts
 
     def close(self) -> None:

@@ -20,11 +20,12 @@ from headrace.spark.batch_signals import NO_SIGNALS, BatchSignals, SignalsRecord
 from headrace.spark.chain import results_of
 from headrace.spark.chain_driver import ChainDriver
 from headrace.spark.chain_figures import ChainFigures
-from headrace.spark.checkpoint import Checkpoint, source_offsets
+from headrace.spark.checkpoint import Checkpoint
 from headrace.spark.commit import CommitLog, CommitRecord, FileMove, Rows, append_rows
 from headrace.spark.files import make_visible, update_preview
 from headrace.spark.holds import QueryHold
 from headrace.spark.orders import ChainRecord
+from headrace.spark.positions import source_offsets
 from headrace.spark.query_signals import QuerySignals
 from headrace.spark.specs import MESSAGE_COLUMN, SinkSpec
 from headrace.spark.staging import Staged, message_of

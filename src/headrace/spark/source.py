@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, MutableMapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pyspark.sql.datasource import DataSource, DataSourceReader, DataSourceStreamReader, InputPartition
@@ -12,6 +13,7 @@ from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadLimit, ReadMa
 from pyspark.sql.types import StructType
 
 from headrace.errors import CorruptData
+from headrace.spark.positions import Position, lower, newest_position
 from headrace.spark.signal_log import SignalLog
 from headrace.spark.specs import OPTION, Offsets, SourceSpec
 from headrace.spark.topics import open_topic
@@ -67,7 +69,7 @@ class TopicStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         self.schema = schema
         self._target: Offsets | None = None
         self._topic = None if spec.end else open_topic(spec.location)
-        self._signals = SignalLog(spec.location, spec.pipeline, spec.start)
+        self._signals = SignalLog(spec.location, spec.pipeline, spec.read)
         self._quiet_since_s = time.monotonic()
         self._tick_after_s = 0.0
 
@@ -93,33 +95,45 @@ class TopicStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         cuts = self._signals.cuts()
         begin = {str(p): start.get(str(p), first) for p, (first, _) in bounds.items()}
         end = self._target or {str(p): end for p, (_, end) in bounds.items()}
-        if cuts.is_held(begin, self.spec.released):
-            return {**start, **begin}
-        end = cuts.limited(begin, {p: max(end.get(p, position), position) for p, position in begin.items()})
+        end = {p: max(end.get(p, offset), offset) for p, offset in begin.items()}
+        is_quiet = begin == end
+        if cuts.signals or cuts.waiting:
+            position = self._position(begin)
+            if cuts.is_held(position, self.spec.read.released):
+                return {**start, **begin}
+            end = cuts.limited(self.spec.node, position, begin, end)
         if not isinstance(limit, ReadAllAvailable):
             rows_max = limit.max_rows if isinstance(limit, ReadMaxRows) else self.spec.max_rows_per_batch
             end = share_limit(begin, end, rows_max)
-        moved = self._ticked(start, begin, end) if self.spec.serves_chain else self._idled(start, begin, end)
-        return {**moved, **self.spec.tag}
+        beside = self._ticks(start, is_quiet) if self.spec.serves_chain else self._idles(start, is_quiet)
+        return {**end, **beside, **self.spec.tag}
 
-    def _ticked(self, start: Offsets, begin: Offsets, end: Offsets) -> Offsets:
+    def _position(self, begin: Offsets) -> Position:
+        """Where all sources of the query stand."""
+        read, node = self.spec.read, self.spec.node
+        if read.checkpoint is None:
+            return {node: begin}
+        found = newest_position(Path(read.checkpoint), read.began)
+        return {**found, node: lower(begin, found.get(node, {}))}
+
+    def _ticks(self, start: Offsets, is_quiet: bool) -> Offsets:
         """On a quiet stream, batches without rows: soon at first, then ever more rarely. A chain's timers need them."""
-        return {**end, TICK: start.get(TICK, 0) + self._is_quiet(begin, end, TICK_FIRST_S)}
+        return {TICK: start.get(TICK, 0) + self._is_due(is_quiet, TICK_FIRST_S)}
 
-    def _idled(self, start: Offsets, begin: Offsets, end: Offsets) -> Offsets:
+    def _idles(self, start: Offsets, is_quiet: bool) -> Offsets:
         """On a quiet stream, event time goes on with the clock."""
         idle = self.spec.idle
         if idle is None:
-            return end
+            return {}
         passed_ms = start.get(IDLE, 0)
-        if self._is_quiet(begin, end, idle.after_ms / 1000):
+        if self._is_due(is_quiet, idle.after_ms / 1000):
             passed_ms = max(passed_ms, time.time_ns() // 1_000_000 - idle.after_ms)
-        return {**end, IDLE: passed_ms} if passed_ms else end
+        return {IDLE: passed_ms} if passed_ms else {}
 
-    def _is_quiet(self, begin: Offsets, end: Offsets, first_s: float) -> bool:
+    def _is_due(self, is_quiet: bool, first_s: float) -> bool:
         """True when nothing came for so long, and then ever more rarely."""
         now_s = time.monotonic()
-        if begin != end or self._target is not None:
+        if not is_quiet or self._target is not None:
             self._quiet_since_s, self._tick_after_s = now_s, first_s
         elif now_s - self._quiet_since_s >= (self._tick_after_s or first_s):
             self._quiet_since_s = now_s

@@ -23,6 +23,9 @@ CHAIN_COLUMN = "_chain"
 MESSAGE_COLUMN = "_message"
 # What travels beside the rows: in a row of data all of these are null.
 ASIDE_COLUMNS = {BAD_COLUMN: "STRING", SKIPPED_COLUMN: "BIGINT", LETTER_COLUMN: "STRING", CHAIN_COLUMN: "BINARY"}
+# Which record a row is, on its way to a chain: its source and partition as one number (`places.origin_of`), its offset.
+RECORD_ORIGIN = "_record_origin"
+RECORD_OFFSET = "_record_offset"
 SYSTEM_COLUMNS = {"_timestamp": "TIMESTAMP", "_key": "BINARY", "_partition": "INT", "_offset": "BIGINT"}
 
 # Topic partition → offset, as Spark keeps it in its checkpoint; JSON knows only text keys.
@@ -49,10 +52,12 @@ class TopicLocation:
 class ChainReading:
     """What a topic's reader does for the chain that comes first behind it (see `spark.placement`).
 
-    With `keys` it packs rows of these columns by lane; else it runs the chain, and stages what leaves it if `stages`.
+    With `keys` it packs rows by lane; else it runs the chain, and stages what leaves it if `stages`. `columns` are of
+    each input of the chain; the topic is the input of this `number`.
     """
 
-    columns: str
+    columns: tuple[str, ...]
+    number: int = 0
     keys: tuple[str, ...] | None = None
     lane_count: int = 1
     stages: bool = False
@@ -67,13 +72,24 @@ class Idle:
 
 
 @dataclass(frozen=True, slots=True)
+class QueryTopics:
+    """All topics that a query reads, by source node: where each source began, and where it stood when somebody started
+    the query. `checkpoint` is where Spark writes how far they are; None for a query of one source, which knows it."""
+
+    topics: dict[str, str] = field(default_factory=dict)
+    began: dict[str, Offsets] = field(default_factory=dict)
+    released: dict[str, Offsets] = field(default_factory=dict)
+    checkpoint: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class SourceSpec:
     """One topic to read. `end` is set for a batch run: read [start, end) and no more.
 
     Rows that `prefilter` rules out are not handed on, only counted (see `spark.prefilter`). Where it serves a chain,
     every partition has a task in every batch, and there are batches without rows on a quiet stream. A stream ends its
-    micro-batches at the signals to `pipeline`; those that stopped it before `released` are over. Where it is `tagged`,
-    its offsets name its node, so that those of several sources can be told apart.
+    micro-batches at the signals to `pipeline`, together with the other sources of its query (`read`). Where it is
+    `tagged`, its offsets name its node, so that those of several sources can be told apart.
     """
 
     node: str
@@ -87,7 +103,7 @@ class SourceSpec:
     serves_chain: bool = False
     chain: ChainReading | None = None
     pipeline: str = ""
-    released: Offsets = field(default_factory=dict)
+    read: QueryTopics = field(default_factory=QueryTopics)
     tagged: bool = False
     idle: Idle | None = None
 
@@ -102,10 +118,11 @@ class SourceSpec:
     @classmethod
     def from_json(cls, text: str) -> SourceSpec:
         fields = json.loads(text)
-        chain = fields["chain"] and ChainReading(**{**fields["chain"], "keys": _tuple(fields["chain"]["keys"])})
+        chain = fields["chain"] and _reading(fields["chain"])
         idle = fields["idle"] and Idle(**fields["idle"])
         location, format_ = TopicLocation(**fields["location"]), _format(fields["format"])
-        return cls(**{**fields, "location": location, "format": format_, "chain": chain, "idle": idle})
+        read = QueryTopics(**fields["read"])
+        return cls(**{**fields, "location": location, "format": format_, "chain": chain, "idle": idle, "read": read})
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,6 +176,10 @@ def _output(fields: dict[str, Any]) -> Output:
 
 def _format(fields: dict[str, Any]) -> ValueFormat:
     return ValueFormat(**{**fields, "columns": tuple(fields["columns"])})
+
+
+def _reading(fields: dict[str, Any]) -> ChainReading:
+    return ChainReading(**{**fields, "columns": tuple(fields["columns"]), "keys": _tuple(fields["keys"])})
 
 
 def _tuple(names: list[str] | None) -> tuple[str, ...] | None:

@@ -1,0 +1,120 @@
+"""Chains that are no lines: unions of sources, and of branches, against a slow reference on random rows."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from headrace.errors import InvalidInput
+from headrace.graph import Schema, validate
+from headrace.graph.text import parse_text
+from headrace.operators import Catalogue
+from headrace.operators.serial_chain import ChainPlan
+from headrace.serial import LaneInput
+from headrace.spark.plan import chain_of, plan_queries
+from headrace.testing import ChainTester
+
+CATALOGUE = Catalogue()
+Row = tuple[str, int]
+ONE = Schema.parse("k STRING, n BIGINT")
+SOURCES = 'topic one schema="k STRING, n BIGINT" as one'
+OTHER = 'topic two schema="n BIGINT, k STRING" as two'
+TOTALS = 'length-window 3 keys=k aggregates=["sum(n) AS s"]'
+# Rows of one source or the other, in the order in which a lane gets them.
+PIECES = st.lists(
+    st.tuples(st.integers(0, 1), st.lists(st.tuples(st.sampled_from("abc"), st.integers(0, 9)), max_size=6)), max_size=8
+)
+
+
+def planned(text: str) -> ChainPlan:
+    validated = validate(parse_text(text, CATALOGUE, name="p"), CATALOGUE)
+    (plan,) = plan_queries(validated, CATALOGUE)
+    chain = chain_of(plan, validated, CATALOGUE)
+    assert chain is not None
+    return chain
+
+
+def batch(source: int, rows: list[Row]) -> LaneInput:
+    keys, numbers = pa.array([k for k, _ in rows], pa.string()), pa.array([n for _, n in rows], pa.int64())
+    columns = {"k": keys, "n": numbers} if source == 0 else {"n": numbers, "k": keys}
+    return LaneInput(pa.record_batch(columns), source=source)
+
+
+def totals(rows: list[Row]) -> list[tuple[str, int]]:
+    """Of the last three numbers of a key, row by row."""
+    seen: dict[str, list[int]] = defaultdict(list)
+    found = []
+    for key, number in rows:
+        seen[key].append(number)
+        found.append((key, sum(seen[key][-3:])))
+    return found
+
+
+def run(plan: ChainPlan, pieces: list[tuple[int, list[Row]]]) -> tuple[list[tuple[str, int]], ChainTester]:
+    """Each piece a micro-batch of its own."""
+    tester = ChainTester(lambda: plan.chain(CATALOGUE))
+    for source, rows in pieces:
+        tester.run(batch(source, rows))
+    return [(row["k"], row["s"]) for out in tester.rows for row in out.to_pylist()], tester
+
+
+@given(PIECES)
+@settings(deadline=None, max_examples=60)
+def test_a_union_of_topics_into_a_window(pieces: list[tuple[int, list[Row]]]) -> None:
+    plan = planned(f"{SOURCES} ! union as all ! {TOTALS} as w ! preview\n{OTHER} ! @all.in_2")
+    assert [one.source for one in plan.inputs] == ["one", "two"]
+    assert [node.id for node in plan.nodes] == ["all", "w"]
+    found, _ = run(plan, pieces)
+    assert found == totals([row for _, rows in pieces for row in rows])
+
+
+@given(PIECES)
+@settings(deadline=None, max_examples=60)
+def test_one_output_to_two_operators_and_two_outputs_into_one(pieces: list[tuple[int, list[Row]]]) -> None:
+    score = "score headrace.operators.samples:mean_model features=n"
+    plan = planned(
+        f"""{SOURCES} ! deduplicate k n as once
+        @once ! {score} as a ! union as all ! {TOTALS} as w ! preview
+        @once ! {score} as b ! @all.in_2"""
+    )
+    pieces = [(0, rows) for _, rows in pieces]
+    found, tester = run(plan, pieces)
+    once, expected = set[Row](), []
+    for _, rows in pieces:
+        fresh = [row for row in dict.fromkeys(rows) if row not in once]
+        once.update(fresh)
+        expected += [*fresh, *fresh]
+    assert found == totals(expected)
+    assert sum(report.copies.count for report in tester.reports.values()) == 0
+
+
+def test_a_filter_between_a_topic_and_the_union_keeps_the_union_in_sparks_plan() -> None:
+    plan = planned(f"{SOURCES} ! filter n>1 ! union as all ! {TOTALS} ! preview\n{OTHER} ! @all.in_2")
+    assert [one.source for one in plan.inputs] == ["all"]
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        (f"{SOURCES} ! union as all ! {TOTALS} partitioned=as_topic ! preview\n{OTHER} ! @all.in_2", "one topic"),
+        (f'{SOURCES} ! {TOTALS} ! aggregate keys=k aggregates=["sum(s) AS t"] ! preview', "cannot follow a serial"),
+        (
+            f"{SOURCES} ! {TOTALS} as w ! union as all ! preview\n"
+            'topic two schema="k STRING, n BIGINT, s BIGINT" ! filter n>1 ! @all.in_2',
+            "not all topics",
+        ),
+        (
+            'topic one schema="k STRING, n BIGINT, at TIMESTAMP" event_time=at ! @j.left\n'
+            'topic two schema="k STRING, m BIGINT, ts TIMESTAMP" event_time=ts ! @j.right\n'
+            f'join "left.k = right.k" after=1h as j ! {TOTALS} ! preview',
+            "one source",
+        ),
+    ],
+)
+def test_what_cannot_be_one_chain_is_refused(text: str, told: str) -> None:
+    with pytest.raises(InvalidInput, match=told):
+        planned(text)
