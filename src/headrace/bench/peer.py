@@ -40,6 +40,8 @@ def main() -> None:
         "latency": run_latency,
         "chain": run_chain,
         "brc": run_brc,
+        "nexmark": run_nexmark,
+        "nexmark-reference": run_nexmark_reference,
     }
     for line in sys.stdin:
         command = json.loads(line)
@@ -64,6 +66,18 @@ def run_chain(spark: SparkSession, command: Command) -> float:
     from headrace.bench.chain_peer import run_chain_work  # noqa: PLC0415  (needs pandas, which no other run does)
 
     return run_chain_work(spark, command)
+
+
+def run_nexmark(spark: SparkSession, command: Command) -> float:
+    from headrace.bench.nexmark_peer import run_query  # noqa: PLC0415  (one suite's queries)
+
+    return run_query(spark, command)
+
+
+def run_nexmark_reference(spark: SparkSession, command: Command) -> None:
+    from headrace.bench.nexmark_peer import run_reference  # noqa: PLC0415
+
+    run_reference(spark, command)
 
 
 def run_latency(spark: SparkSession, command: Command) -> list[float]:

@@ -14,6 +14,7 @@ from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import Any, Final
 
+from headrace.bench import processes
 from headrace.bench.connector import kafka_connector
 from headrace.errors import ExternalFailure, HeadraceError
 from headrace.spark.java import find_java
@@ -45,6 +46,10 @@ class Peer:
         self._answers: SimpleQueue[dict[str, Any]] = SimpleQueue()
         self._listener = threading.Thread(target=self._listen, name=f"{name}-output", daemon=True)
         self._listener.start()
+
+    @property
+    def pid(self) -> int:
+        return self._process.pid
 
     def wait_ready(self) -> None:
         """Raises ExternalFailure."""
@@ -110,8 +115,16 @@ CONFS: Final[dict[str, Callable[[], dict[str, str]]]] = {
 
 def spark_peer(name: str, directory: Path) -> Peer:
     """PySpark with the settings that the name stands for. Raises ExternalFailure where they cannot be had."""
-    conf = json.dumps(CONFS[name]())
-    return Peer(name, [sys.executable, "-m", "headrace.bench.peer", conf], directory)
+    return _spark_peer(name, CONFS[name](), directory)
+
+
+def tuned_spark_peer(name: str, directory: Path) -> Peer:
+    """PySpark under any name, with what a careful user changes; days begin where ours do."""
+    return _spark_peer(name, {**_tuned(), "spark.sql.session.timeZone": "UTC"}, directory)
+
+
+def _spark_peer(name: str, conf: Mapping[str, str], directory: Path) -> Peer:
+    return Peer(name, [sys.executable, "-m", "headrace.bench.peer", json.dumps(dict(conf))], directory)
 
 
 class Peers:
@@ -143,6 +156,10 @@ class Peers:
             self._say(f"{name} is left out: {error.message}")
             self._wanted.remove(name)
             return None
+
+    def cpu_s(self, name: str) -> float:
+        """What the peer has used so far, with all processes that it started; nothing while it does not run."""
+        return processes.cpu_s(processes.tree(self._running[name].pid)) if name in self._running else 0.0
 
     def close(self) -> None:
         for peer in self._running.values():

@@ -1,4 +1,4 @@
-"""Process trees as Linux shows them: who belongs to one, what memory it holds, and its end."""
+"""Process trees as Linux shows them: who belongs to one, what memory and CPU it takes, and its end."""
 
 from __future__ import annotations
 
@@ -25,6 +25,11 @@ def tree(root: int) -> list[int]:
     for pid in found:
         found += children.get(pid, [])
     return found
+
+
+def cpu_s(pids: Iterable[int]) -> float:
+    """Seconds of CPU that these processes used, and their children that have ended."""
+    return sum(_cpu_ticks(pid) for pid in pids) / os.sysconf("SC_CLK_TCK")
 
 
 def resident_mb(pid: int) -> float:
@@ -55,6 +60,14 @@ def _parent(entry: Path) -> int | None:
         return int((entry / "stat").read_text().rpartition(")")[2].split()[1])
     except (OSError, IndexError):
         return None
+
+
+def _cpu_ticks(pid: int) -> int:
+    try:
+        # User, system, and both of children that were waited for.
+        return sum(map(int, (_PROC / str(pid) / "stat").read_text().rpartition(")")[2].split()[11:15]))
+    except (OSError, ValueError):
+        return 0
 
 
 def _runs(pid: int) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-HIGHER_IS_BETTER: Final = frozenset({"rows/s", "records/s", "requests/s", "MB/s", "frames/s"})
+HIGHER_IS_BETTER: Final = frozenset({"rows/s", "records/s", "requests/s", "MB/s", "frames/s", "events/CPU-s"})
 DIGITS: Final = 4
 
 

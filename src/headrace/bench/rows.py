@@ -72,7 +72,7 @@ def json_values(rows: pa.RecordBatch) -> pa.StringArray:
     """Each row as one JSON object."""
     pieces: list[Any] = []
     for name, column in zip(rows.schema.names, rows.columns, strict=True):
-        text, quote = _text(column), '"' if not pa.types.is_floating(column.type) else ""
+        text, quote = _text(column), "" if _is_number(column.type) else '"'
         pieces += [f'{"," if pieces else "{"}"{name}":{quote}', text, quote]
     joined: pa.StringArray = pc.binary_join_element_wise(*pieces, "}", "")
     return joined
@@ -119,6 +119,10 @@ def stream_of(rows: pa.RecordBatch) -> bytes:
     with pa.ipc.new_stream(sink, rows.schema) as writer:
         writer.write_batch(rows)
     return sink.getvalue().to_pybytes()
+
+
+def _is_number(kind: pa.DataType) -> bool:
+    return pa.types.is_floating(kind) or pa.types.is_integer(kind)
 
 
 def _text(column: Any) -> Any:

@@ -103,6 +103,23 @@ def brc(
     _print(run_brc(settings, _say), as_json)
 
 
+@app.command("nexmark")
+def nexmark(
+    *,
+    queries: Annotated[str, typer.Option("--queries", help="Only these, as q0,q5; default: all.")] = "",
+    events: Annotated[int, typer.Option("--events", min=0, help="How many; 0: 300,000, or 2,000,000 in full.")] = 0,
+    full: Annotated[bool, typer.Option("--full", help="2,000,000 events, the median of three rounds.")] = False,
+    against: Annotated[str, typer.Option("--against", help="Peers: pyspark, or nothing.")] = "pyspark",
+    as_json: Json = False,
+) -> None:
+    """Queries over an auction site, events per CPU-second; all results must be equal."""
+    from headrace.bench.nexmark import NexmarkSettings, run_nexmark  # noqa: PLC0415
+
+    settings = NexmarkSettings.of(_names(queries), _names(against), events or None, full=full)
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    _print(run_nexmark(settings, _say), as_json)
+
+
 def _names(text: str) -> tuple[str, ...]:
     return tuple(name for part in text.split(",") if (name := part.strip()))
 

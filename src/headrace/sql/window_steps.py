@@ -17,6 +17,8 @@ from headrace.sql.steps import Names, Piece, Step, Writer, filter_steps
 from headrace.sql.window_operators import RUNNING_KINDS, WindowOperator, window_operator, window_settings
 
 MADE_NAME_CHARACTERS_MAX = 40
+# What rows of a closed window have beside their columns, so that other windows and joins can follow.
+EVENT_TIME = "_event_time"
 
 # Windows that emit in one way only: nothing to set.
 _ALWAYS = ("gap-window", "length-window")
@@ -143,7 +145,7 @@ class _Output:
         if not self._operator.has_bounds:
             return
         inside = [call.span for call in aggregates_in(expression.tree)]
-        known = {name.lower().strip("`") for name in self.names}
+        known = {name.lower().strip("`") for name in (*self.names, EVENT_TIME)}
         for name, span in columns_in(expression.tree, self._writer.qualifiers):
             if name.lower() not in known and not any(part.start <= span.start < part.end for part in inside):
                 message = f"{name} is neither in GROUP BY nor in an aggregate"

@@ -1,0 +1,229 @@
+"""The suite `nexmark`: the queries of the auction site, ours from topics by SQL beside engines that read files."""
+
+from __future__ import annotations
+
+import math
+import os
+import statistics
+import tempfile
+import time
+from collections import Counter
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from headrace.bench import processes
+from headrace.bench import rows as data
+from headrace.bench.names import check_names
+from headrace.bench.nexmark_events import CLOSING_MS, EVENTS_PER_GROUP, SCHEMAS, STREAMS, Events, Stream
+from headrace.bench.nexmark_queries import NAMES, Query, find_query
+from headrace.bench.nexmark_results import Row, canonical, require_equal, rows_of_files
+from headrace.bench.peers import Peers, Say, tuned_spark_peer
+from headrace.bench.report import Report, Result
+from headrace.embedded import Local, local
+from headrace.errors import InvalidInput, JobFailed
+from headrace.pipeline import Pipeline
+from headrace.wire.client import Client
+
+PEERS: Final = ("pyspark",)
+UNIT: Final = "events/CPU-s"
+EVENTS: Final = 300_000
+EVENTS_FULL: Final = 2_000_000
+# Java compiles what is hot only in the second round: the first one never counts.
+ROUNDS: Final = 2
+ROUNDS_FULL: Final = 4
+IDLE_TIMEOUT_S: Final = 600.0
+SETTLED_S: Final = 1.0
+POLL_S: Final = 0.02
+
+_DECLARATION: Final = (
+    "CREATE STREAM {stream} ({columns}, WATERMARK FOR dateTime AS dateTime - INTERVAL '4' SECOND) "
+    "WITH (topic = '{stream}', format = 'json', max_rows_per_batch = {rows_per_batch});\n"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class NexmarkSettings:
+    """Raises InvalidInput for a query or a peer that does not exist, or for events that are no whole groups."""
+
+    queries: tuple[str, ...] = NAMES
+    against: tuple[str, ...] = PEERS
+    events: int = EVENTS
+    rounds: int = ROUNDS
+
+    @classmethod
+    def of(
+        cls, queries: tuple[str, ...], against: tuple[str, ...], events: int | None, *, full: bool
+    ) -> NexmarkSettings:
+        count, rounds = (EVENTS_FULL, ROUNDS_FULL) if full else (EVENTS, ROUNDS)
+        return cls(queries or NAMES, against, events or count, rounds)
+
+    def __post_init__(self) -> None:
+        check_names("query", self.queries, NAMES)
+        check_names("peer", self.against, PEERS)
+        if self.events % EVENTS_PER_GROUP:
+            raise InvalidInput(f"{self.events} events are no multiple of {EVENTS_PER_GROUP}")
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """Of one run over so many events."""
+
+    events: int
+    wall_s: float
+    cpu_s: float
+
+    @property
+    def rate(self) -> float:
+        return self.events / max(self.cpu_s, 1e-3)
+
+
+def run_nexmark(settings: NexmarkSettings, say: Say) -> Report:
+    """Everything it starts has ended afterwards, and its files are gone. Raises HeadraceError."""
+    with ExitStack() as stack:
+        temporary = tempfile.TemporaryDirectory(prefix="headrace-bench-", ignore_cleanup_errors=True)
+        directory = Path(stack.enter_context(temporary))
+        # What is right comes from PySpark as well, whoever is compared with.
+        peers = Peers(PEERS, directory / "peers", say, start=tuned_spark_peer)
+        stack.callback(peers.close)
+        home = stack.enter_context(local(directory / "data", spark_conf={"spark.sql.session.timeZone": "UTC"}))
+        site = AuctionSite(home, peers, directory, settings, say)
+        site.prepare()
+        results = [result for name in settings.queries if (result := site.measure(name)) is not None]
+    return Report("nexmark", (*results, *_geometric_mean(results)))
+
+
+class AuctionSite:
+    """The same events in topics and in files; every side reads them in the same number of micro-batches."""
+
+    def __init__(self, home: Local, peers: Peers, directory: Path, settings: NexmarkSettings, say: Say) -> None:
+        self._home = home
+        self._peers = peers
+        self._directory = directory
+        self._settings = settings
+        self._events = Events(settings.events)
+        self._say = say
+
+    def prepare(self) -> None:
+        """All events are written afterwards, and on disk."""
+        self._say(f"writing {self._events.count:,} events to topics and files")
+        with Client(self._home.bootstrap, client_id="headrace-bench") as client:
+            for stream in STREAMS:
+                folder = self._files / stream
+                folder.mkdir(parents=True)
+                self._home.create_topic(stream, partitions=data.PARTITIONS)
+                for block in self._events.blocks(stream):
+                    data.write_file(block, folder)
+                    data.append_values(client, stream, block.partition, data.json_values(block.rows))
+
+    def measure(self, name: str) -> Result | None:
+        """None for a query that cannot run, which is said. Raises JobFailed for rows that are not right."""
+        query = find_query(name)
+        if query is None:
+            self._say(f"{name} is left out: no SQL of ours says it yet")
+            return None
+        return self._measured(query)
+
+    def _measured(self, query: Query) -> Result:
+        name, right = query.name, self._right(query)
+        ours: list[Figure] = []
+        theirs: dict[str, list[Figure]] = {}
+        for number in range(self._settings.rounds):
+            run = f"{name}-{number}"
+            ours.append(self._ours(run, query, right))
+            for peer in self._peers.names(self._settings.against):
+                figure = self._theirs(run, query, peer, right)
+                if figure is not None:
+                    theirs.setdefault(peer, []).append(figure)
+        figures = {peer: _rate(found) for peer, found in theirs.items()}
+        self._say(f"{name}: ours {_rate(ours):,.0f}, {', '.join(f'{p} {f:,.0f}' for p, f in figures.items())} {UNIT}")
+        wall = statistics.median(figure.events / figure.wall_s for figure in ours[1:] or ours)
+        return Result(name, UNIT, _rate(ours), figures, note=f"{wall:,.0f} events/s")
+
+    def _right(self, query: Query) -> Counter[Row]:
+        output = self._directory / "right" / query.name
+        until_ms = CLOSING_MS if query.is_windowed else None
+        command = {"run": "nexmark-reference", "sql": query.reference, "until": until_ms, "output": str(output)}
+        self._peers.ask("pyspark", {**self._of_files(), **command})
+        return canonical(rows_of_files(output), query.keys)
+
+    def _ours(self, run: str, query: Query, right: Counter[Row]) -> Figure:
+        # Of one partition, so that the last of the rows of a key can be told.
+        self._home.create_topic(run, partitions=1)
+        pipeline = Pipeline.from_sql(f"{self._declarations()}{_created(run, query)}", name=run)
+        began_s, used_s = time.monotonic(), _own_cpu_s()
+        self._home.start(pipeline)
+        ended_s, cpu_s = self._settled(run)
+        self._home.stop(run)
+        require_equal(right, canonical(self._home.rows(run), query.keys), f"{run} of ours")
+        return Figure(self._read(query), ended_s - began_s, cpu_s - used_s)
+
+    def _theirs(self, run: str, query: Query, peer: str, right: Counter[Row]) -> Figure | None:
+        place = self._directory / f"{run}-{peer}"
+        output = place / "rows"
+        command = {"run": "nexmark", "query": query.name, "changes": query.is_changing, "output": str(output)}
+        used_s = self._peers.cpu_s(peer)
+        seconds = self._peers.ask(peer, {**self._of_files(), **command, "checkpoint": str(place / "checkpoint")})
+        if seconds is None:
+            return None
+        figure = Figure(self._read(query), seconds, self._peers.cpu_s(peer) - used_s)
+        require_equal(right, canonical(rows_of_files(output), query.keys), f"{run} of {peer}")
+        return figure
+
+    def _settled(self, run: str) -> tuple[float, float]:
+        """When the last micro-batch was done, and the CPU used by then. The one that closes windows has no rows to
+        announce it: it is the last when none has followed for a while."""
+        last, done = -1, (0.0, 0.0)
+        deadline_s = time.monotonic() + IDLE_TIMEOUT_S
+        while (now_s := time.monotonic()) < deadline_s:
+            self._home.wait_idle(run, deadline_s - now_s)
+            batch = max(query.batch for query in self._home.status(run).queries)
+            if batch != last:
+                last, done = batch, (time.monotonic(), _own_cpu_s())
+            elif time.monotonic() - done[0] > SETTLED_S:
+                return done
+            time.sleep(POLL_S)
+        raise JobFailed(f"{run} was not done after {IDLE_TIMEOUT_S:.0f} s")
+
+    def _declarations(self) -> str:
+        return "".join(
+            _DECLARATION.format(stream=stream, columns=SCHEMAS[stream], rows_per_batch=self._rows_per_batch(stream))
+            for stream in STREAMS
+        )
+
+    def _rows_per_batch(self, stream: Stream) -> int:
+        return math.ceil(self._events.rows_of(stream) / data.MICRO_BATCHES)
+
+    def _read(self, query: Query) -> int:
+        return sum(self._events.rows_of(stream) for stream in query.reads)
+
+    def _of_files(self) -> dict[str, Any]:
+        return {"path": str(self._files), "schemas": SCHEMAS, "files_per_batch": data.PARTITIONS}
+
+    @property
+    def _files(self) -> Path:
+        return self._directory / "files"
+
+
+def _created(run: str, query: Query) -> str:
+    return f"CREATE STREAM result WITH (topic = '{run}') AS {query.sql};"
+
+
+def _own_cpu_s() -> float:
+    """Of this process, which drives Spark, with the broker and Spark's workers."""
+    return processes.cpu_s(processes.tree(os.getpid()))
+
+
+def _rate(figures: list[Figure]) -> float:
+    """The median of all rounds but the first, which warms up."""
+    return statistics.median(figure.rate for figure in figures[1:] or figures)
+
+
+def _geometric_mean(results: list[Result]) -> list[Result]:
+    if not results:
+        return []
+    peers = {peer for result in results for peer in result.peers}
+    shared = {peer: [result.peers[peer] for result in results if peer in result.peers] for peer in peers}
+    whole = {peer: statistics.geometric_mean(found) for peer, found in shared.items() if len(found) == len(results)}
+    return [Result("geomean", UNIT, statistics.geometric_mean(result.ours for result in results), whole)]

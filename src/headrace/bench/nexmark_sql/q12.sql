@@ -1,0 +1,10 @@
+-- @windowed
+SELECT bidder, count(*) AS bids, _window_start AS since, _window_end AS until
+FROM bid
+GROUP BY bidder
+WINDOW TUMBLING(dateTime, 10 SECONDS);
+
+-- @reference
+SELECT bidder, count(*) AS bids, window.start AS since, window.end AS until
+FROM bid
+GROUP BY bidder, window(dateTime, '10 seconds');

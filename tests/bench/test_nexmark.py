@@ -1,0 +1,94 @@
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections import Counter
+
+import pytest
+
+from headrace.bench.nexmark import NexmarkSettings
+from headrace.bench.nexmark_events import CLOSING_MS, PER_GROUP, SCHEMAS, STREAMS, Events
+from headrace.bench.nexmark_peer import BY_HAND
+from headrace.bench.nexmark_queries import NAMES, find_query, parse_query
+from headrace.bench.nexmark_results import canonical, require_equal
+from headrace.bench.rows import EPOCH_MS, PARTITIONS
+from headrace.errors import InvalidInput, JobFailed
+from headrace.pipeline import Pipeline
+
+
+def test_events_are_the_same_each_time_and_as_many_of_each_kind_as_in_the_original() -> None:
+    events = Events(10_000)
+    for stream in STREAMS:
+        first, again = (list(events.blocks(stream)) for _ in range(2))
+        assert [block.rows for block in first] == [block.rows for block in again]
+        assert sum(block.rows.num_rows for block in first) == events.rows_of(stream)
+        assert events.rows_of(stream) == 200 * PER_GROUP[stream] + PARTITIONS
+        assert first[0].rows.schema.names == [column.split()[0] for column in SCHEMAS[stream].split(", ")]
+
+
+def test_bids_are_in_order_of_time_and_half_of_them_for_hot_auctions() -> None:
+    rows = [row for block in Events(50_000).blocks("bid") for row in block.rows.to_pylist()]
+    bids = [row for row in rows if row["bidder"] != -1]
+    times_ms = [round(row["dateTime"].timestamp() * 1000) for row in bids]
+    assert times_ms == sorted(times_ms)
+    assert times_ms[0] == EPOCH_MS
+    assert times_ms[-1] == EPOCH_MS + 499
+    hot = sum(row["auction"] % 100 == 0 for row in bids) / len(bids)
+    assert 0.45 < hot < 0.55
+    assert {round(row["dateTime"].timestamp() * 1000) for row in rows if row["bidder"] == -1} == {CLOSING_MS}
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if find_query(name)])
+def test_every_query_is_a_pipeline_and_is_written_by_hand_too(name: str) -> None:
+    query = find_query(name)
+    assert query is not None
+    streams = "".join(
+        f"CREATE STREAM {stream} ({columns}, WATERMARK FOR dateTime AS dateTime - INTERVAL '4' SECOND);\n"
+        for stream, columns in SCHEMAS.items()
+    )
+    document = Pipeline.from_sql(f"{streams}CREATE STREAM result AS {query.sql};").document()
+    assert {node.id for node in document.nodes} & set(STREAMS) == set(query.reads)
+    assert name in BY_HAND
+
+
+def test_a_query_says_what_it_reads_and_how_its_rows_are_compared() -> None:
+    text = "-- @reads person, auction\n-- @keys a, b\n-- @windowed\nSELECT 1 EMIT CHANGES;\n"
+    query = parse_query("q", text)
+    assert (query.sql, query.reference.strip()) == ("SELECT 1 EMIT CHANGES", "SELECT 1")
+    assert (query.reads, query.keys, query.is_windowed) == (("person", "auction"), ("a", "b"), True)
+    assert parse_query("q", "SELECT 1;\n-- @reference\nSELECT 2;\n").reference == "SELECT 2"
+
+
+def test_rows_are_equal_however_times_and_numbers_are_written() -> None:
+    ours = canonical([{"a": 1, "t": "2026-01-01T00:00:00.5Z", "n": None, "p": "3.140"}], ())
+    theirs = canonical([{"t": "2026-01-01T01:00:00.500+01:00", "a": 1.0, "p": 3.14}], ())
+    require_equal(ours, theirs, "theirs")
+    with pytest.raises(JobFailed, match="1 rows are missing and 0 too many, of 1"):
+        require_equal(ours, Counter(), "theirs")
+
+
+def test_of_rows_with_one_key_the_last_counts() -> None:
+    rows = [{"k": 1, "n": 1}, {"k": 2, "n": 1}, {"k": 1, "n": 2}]
+    require_equal(canonical([{"k": 1, "n": 2}, {"k": 2, "n": 1}], ()), canonical(rows, ("k",)), "theirs")
+
+
+def test_an_unknown_query_or_peer_is_refused() -> None:
+    with pytest.raises(InvalidInput, match="no query 'q24'"):
+        NexmarkSettings(queries=("q24",))
+    with pytest.raises(InvalidInput, match="no peer 'storm'"):
+        NexmarkSettings(against=("storm",))
+    with pytest.raises(InvalidInput, match="no multiple of 50"):
+        NexmarkSettings(events=99)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+def test_queries_come_to_the_rows_that_are_right() -> None:
+    names = "q2,q5,q8,q20"
+    command = [sys.executable, "-m", "headrace", "bench", "nexmark", "--events", "5000", "--queries", names, "--json"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    report = json.loads(done.stdout.splitlines()[-1])
+    assert [result["name"] for result in report["results"]] == [*names.split(","), "geomean"]
+    assert all(result["peers"]["pyspark"] > 0 for result in report["results"])
