@@ -75,7 +75,7 @@ FAULTS = [
     ("CREATE STREAM p WITH (key = 'ok') AS SELECT alt PRIMARY KEY, ok FROM t", "in the options", "alt", ""),
     ("INSERT EXPIRED EVENTS INTO o SELECT * FROM t", "current rows only", "o", ""),
     ("INSERT INTO o SELECT * FROM t FOR SYSTEM_TIME AS OF ts", "no table can be read", "t", ""),
-    ("INSERT INTO o SELECT * FROM t QUALIFY ok", "QUALIFY cannot run yet", "ok", ""),
+    ("INSERT INTO o SELECT * FROM t QUALIFY ok", "QUALIFY can only bound ROW_NUMBER()", "ok", ""),
     (
         "INSERT INTO o SELECT count(*) AS n FROM t WINDOW TUMBLING(1s) EMIT FINAL TIMEOUT 1m",
         "TIMEOUT cannot run yet",
@@ -127,9 +127,35 @@ FAULTS = [
     ("CREATE STREAM p (a STRINGG); INSERT INTO o SELECT * FROM p", "unknown type 'STRINGG'", "STRINGG", "STRING"),
     ("CREATE STREAM p (a INT, A STRING)", "defined twice", "A", ""),
     # windows
-    ("INSERT INTO o SELECT avg(alt) AS x FROM t", "an aggregate needs a window", "avg(alt)", "WINDOW TUMBLING"),
-    ("INSERT INTO o SELECT drone FROM t GROUP BY drone", "GROUP BY needs a window", "drone", "WINDOW TUMBLING"),
-    ("INSERT INTO o SELECT drone FROM t HAVING ok", "HAVING needs a window", "ok", "WHERE"),
+    ("INSERT INTO o SELECT count(*) AS n FROM t EMIT FINAL", "EMIT FINAL needs a window", "EMIT FINAL", "EMIT CHANGES"),
+    (
+        "INSERT INTO o SELECT drone, row_number() OVER (ORDER BY alt) AS n FROM t",
+        "without a bound",
+        "row_number() OVER (ORDER BY alt) AS n",
+        "QUALIFY",
+    ),
+    (
+        "INSERT INTO o SELECT * FROM (SELECT *, row_number() OVER (ORDER BY alt) AS n FROM t)",
+        "without a bound",
+        "row_number() OVER (ORDER BY alt) AS n",
+        "WHERE n <= 10",
+    ),
+    (
+        "INSERT INTO o SELECT * FROM t QUALIFY row_number() OVER (ORDER BY alt + 1) <= 2",
+        "only be ranked by columns",
+        "alt + 1",
+        "",
+    ),
+    (
+        "INSERT INTO o SELECT * FROM t QUALIFY rank() OVER (ORDER BY alt) <= 2",
+        "QUALIFY can only bound ROW_NUMBER()",
+        "rank() OVER (ORDER BY alt) <= 2",
+        "",
+    ),
+    ("INSERT INTO o SELECT * FROM t QUALIFY row_number() OVER (PARTITION BY drone) = 1", "needs ORDER BY", "OVER", ""),
+    ("INSERT INTO o SELECT drone FROM t GROUP BY drone", "GROUP BY without an aggregate", "drone", "count(*)"),
+    ("INSERT INTO o SELECT drone, count(*) AS n FROM t", "drone is neither in GROUP BY", "drone", ""),
+    ("INSERT INTO o SELECT drone FROM t HAVING ok", "ok is neither in GROUP BY", "ok", ""),
     ("INSERT INTO o SELECT * FROM t WHERE count(*) > 3", "cannot stand in WHERE", "count(*)", "HAVING"),
     (
         "INSERT INTO o SELECT count(*) AS n FROM t WINDOW TIME(10m)",

@@ -169,6 +169,32 @@ def _different(column: str) -> Callable[[str], Column]:
     return lambda where: F.size(F.collect_set(F.when(F.expr(where), F.col(column))))
 
 
+def q9(streams: Streams) -> DataFrame:
+    auctions = _renamed(streams.auction, "auction").withColumnRenamed("auction_time", "opened")
+    pairs = auctions.join(_renamed(streams.bid, "bid"), F.expr("id = auction AND bid_time BETWEEN opened AND expires"))
+    row = F.struct(*(column for column in pairs.columns if column not in ("id", "channel", "url")))
+    order = F.struct("price", F.negative(F.unix_micros("bid_time")), "bid_extra")
+    return pairs.groupBy("id").agg(F.max_by(row, order).alias("row")).select("id", "row.*")
+
+
+def q18(streams: Streams) -> DataFrame:
+    row = F.struct("price", "channel", "url", "dateTime", "extra")
+    order = F.struct("dateTime", "price", "extra", "url")
+    return (
+        streams.bid.groupBy("bidder", "auction")
+        .agg(F.max_by(row, order).alias("row"))
+        .select("bidder", "auction", "row.*")
+    )
+
+
+def q19(streams: Streams) -> DataFrame:
+    row = "struct(price, dateTime, extra, url, bidder, channel)"
+    first = streams.bid.groupBy("auction").agg(F.expr(f"max_by({row}, {row}, 10)").alias("rows"))
+    return first.select("auction", F.posexplode("rows").alias("place", "row")).selectExpr(
+        "auction", "place + 1 AS place", "row.*"
+    )
+
+
 def q20(streams: Streams) -> DataFrame:
     auctions = _renamed(streams.auction.where("category = 10"), "auction")
     return _renamed(streams.bid, "bid").join(auctions, F.expr("auction = id")).drop("id")
@@ -212,6 +238,7 @@ BY_HAND: Final[dict[str, Callable[[Streams], DataFrame]]] = {
     "q5": q5,
     "q7": q7,
     "q8": q8,
+    "q9": q9,
     "q10": _rows("auction", "bidder", "price", "dateTime", "extra", *_TIMES),
     "q11": q11,
     "q12": q12,
@@ -219,6 +246,8 @@ BY_HAND: Final[dict[str, Callable[[Streams], DataFrame]]] = {
     "q15": q15,
     "q16": q16,
     "q17": q17,
+    "q18": q18,
+    "q19": q19,
     "q20": q20,
     "q21": q21,
     "q22": q22,

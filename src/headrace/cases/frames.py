@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
-from headrace.cases.streamed import is_serial, needs_end
+from headrace.cases.streamed import is_serial, latest_by, needs_end, tells_changes
 from headrace.graph.document import Node
 from headrace.graph.schema import Schema, backquoted
 from headrace.graph.validation import Validated
@@ -47,19 +47,30 @@ class Frames:
         return _collected(_Build(self, _one_piece(self.inputs)).frame(node_id))
 
     def stream(self, node_id: str, chance: random.Random) -> list[Row]:
-        """The rows piece by piece. Behind a serial operator Spark makes its input as a batch, and only it is cut."""
+        """The rows piece by piece; of changes the last ones. Behind a serial operator Spark makes its input as a batch,
+        and only it is cut."""
         if is_serial(self.validated, self.catalogue, node_id):
-            return _collected(_Build(self, _one_piece(self.inputs), chance=chance).frame(node_id))
+            return self._latest(
+                node_id, _collected(_Build(self, _one_piece(self.inputs), chance=chance).frame(node_id))
+            )
         pieces = {node: _pieces(rows, chance) for node, rows in self.inputs.items()}
         ends = needs_end(self.validated, self.catalogue, node_id)
         frame = _Build(self, pieces, is_stream=True, ends=ends).frame(node_id)
         name = f"headrace_test_{next(_numbers)}"
-        writer = frame.writeStream.format("memory").queryName(name).outputMode("append").trigger(availableNow=True)
+        mode = "update" if tells_changes(self.validated, node_id) else "append"
+        writer = frame.writeStream.format("memory").queryName(name).outputMode(mode).trigger(availableNow=True)
         writer.start().awaitTermination()
         try:
-            return _collected(self.spark.table(name))
+            return self._latest(node_id, _collected(self.spark.table(name)))
         finally:
             self.spark.catalog.dropTempView(name)
+
+    def _latest(self, node_id: str, rows: list[Row]) -> list[Row]:
+        """Of rows with changes the last ones."""
+        if not tells_changes(self.validated, node_id):
+            return rows
+        names = latest_by(self.validated, node_id)
+        return list({json.dumps([row[name] for name in names]): row for row in rows}.values())
 
 
 @dataclass(slots=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from headrace.graph.document import Document
 from headrace.graph.validation import Validated
 from headrace.operators.catalogue import Catalogue
+from headrace.operators.window_columns import END, START
 
 
 def ancestors(document: Document, node_id: str) -> set[str]:
@@ -21,19 +22,43 @@ def stream_hindrance(validated: Validated, catalogue: Catalogue, node_id: str) -
     """Why a stream up to this node cannot be compared with a batch; None if it can."""
     document = validated.document
     above = ancestors(document, node_id)
-    if any(document.node(one).config.get("emit") == "changes" for one in above):
-        return "EMIT CHANGES says more in a stream than in a batch"
-    if needs_end(validated, catalogue, node_id) and _is_reached_directly(document, catalogue, node_id):
+    if tells_changes(validated, node_id) and not latest_by(validated, node_id):
+        return "EMIT CHANGES says more in a stream than in a batch, and no columns tell which rows are the last"
+    if needs_end(validated, catalogue, node_id) and _is_reached_directly(validated, catalogue, node_id):
         return "some rows come through a window or a join, and some around it"
-    if _filters_before_state(document, catalogue, above):
+    if _filters_before_state(validated, catalogue, above):
         return "a filter stands before a window, and Spark lets it rule the end of the input out"
     return None
 
 
+def tells_changes(validated: Validated, node_id: str) -> bool:
+    """Whether later rows take the place of earlier ones."""
+    return bool(_changing(validated, node_id))
+
+
+def latest_by(validated: Validated, node_id: str) -> tuple[str, ...]:
+    """The columns of which, in a stream with changes, the last row is what a batch gives; none if they are not there.
+
+    They belong to the one node that tells changes: its keys, with its window's bounds, or with the rank of its rows.
+    """
+    changing = _changing(validated, node_id)
+    if len(changing) != 1:
+        return ()
+    config, schema = validated.configs[changing[0]], validated.schemas[changing[0]]
+    bounds = [name for name in (START, END) if schema.find(name)]
+    ranks = [getattr(config, "rank", None) or ""] if getattr(config, "n", 1) > 1 else []
+    names = (*bounds, *config.keys, *ranks)
+    return names if set(names) <= set(validated.schemas[node_id].names) else ()
+
+
+def _changing(validated: Validated, node_id: str) -> list[str]:
+    found = ancestors(validated.document, node_id)
+    return [one for one in sorted(found) if getattr(validated.configs[one], "emit", None) == "changes"]
+
+
 def needs_end(validated: Validated, catalogue: Catalogue, node_id: str) -> bool:
     """Whether rows wait for the watermark: only an end of the input brings the last ones."""
-    document = validated.document
-    return any(_keeps_state(document, catalogue, one) for one in ancestors(document, node_id))
+    return any(_waits(validated, catalogue, one) for one in ancestors(validated.document, node_id))
 
 
 def is_serial(validated: Validated, catalogue: Catalogue, node_id: str) -> bool:
@@ -43,20 +68,23 @@ def is_serial(validated: Validated, catalogue: Catalogue, node_id: str) -> bool:
     return "serial" in kinds
 
 
-def _filters_before_state(document: Document, catalogue: Catalogue, above: set[str]) -> bool:
+def _filters_before_state(validated: Validated, catalogue: Catalogue, above: set[str]) -> bool:
     """Spark moves such filters before the watermark, which then never sees the row that ends the input."""
-    stateful = [one for one in above if _keeps_state(document, catalogue, one)]
-    return any(document.node(before).operator == "filter" for one in stateful for before in ancestors(document, one))
+    document = validated.document
+    waiting = [one for one in above if _waits(validated, catalogue, one)]
+    return any(document.node(before).operator == "filter" for one in waiting for before in ancestors(document, one))
 
 
-def _keeps_state(document: Document, catalogue: Catalogue, node_id: str) -> bool:
-    spec = catalogue.get(document.node(node_id).operator).spec
-    return spec.stateful and spec.kind == "relational"
+def _waits(validated: Validated, catalogue: Catalogue, node_id: str) -> bool:
+    """Whether a node holds rows back until the watermark has passed them."""
+    spec = catalogue.get(validated.document.node(node_id).operator).spec
+    is_changing = getattr(validated.configs[node_id], "emit", None) == "changes"
+    return spec.stateful and spec.kind == "relational" and not is_changing
 
 
-def _is_reached_directly(document: Document, catalogue: Catalogue, node_id: str) -> bool:
+def _is_reached_directly(validated: Validated, catalogue: Catalogue, node_id: str) -> bool:
     """Whether a source leads to the node without any state between."""
-    if _keeps_state(document, catalogue, node_id):
+    if _waits(validated, catalogue, node_id):
         return False
-    inputs = document.inputs_of(node_id)
-    return not inputs or any(_is_reached_directly(document, catalogue, edge.source) for edge in inputs)
+    inputs = validated.document.inputs_of(node_id)
+    return not inputs or any(_is_reached_directly(validated, catalogue, edge.source) for edge in inputs)

@@ -98,3 +98,17 @@ class AggregationSteps(Steps):
         """Aggregates per key over all rows so far, a new row whenever they change."""
         chosen = given(AggregationSteps.aggregate, {"keys": listed(keys), "emit": emit})
         return self.then("aggregate", id=id, aggregates=list(aggregates), **chosen)
+
+    def top_n(
+        self,
+        n: int,
+        *,
+        by: Names,
+        keys: Names = (),
+        rank: str | None = None,
+        emit: Literal["changes"] = "changes",
+        id: str | None = None,
+    ) -> Stream:
+        """The first rows of each key over all rows so far, a new ranking whenever one came."""
+        settings: dict[str, Json] = {"keys": listed(keys), "rank": rank, "emit": emit}
+        return self.then("top-n", id=id, n=n, by=listed(by), **given(AggregationSteps.top_n, settings))

@@ -30,6 +30,7 @@ from headrace.operators.session_window import SessionWindow
 from headrace.operators.sliding_window import SlidingWindow
 from headrace.operators.spec import Operator
 from headrace.operators.time_window import TimeWindow
+from headrace.operators.top_n import TopN
 from headrace.operators.topic_sink import TopicSink
 from headrace.operators.topic_source import TopicSource
 from headrace.operators.tumbling_window import TumblingWindow
@@ -49,6 +50,7 @@ BUILT_IN: tuple[AnyOperator, ...] = (
     CumulateWindow(),
     GapWindow(),
     Aggregate(),
+    TopN(),
     ProcessingTime(),
     Union(),
     Join(),

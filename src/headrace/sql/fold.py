@@ -1,4 +1,4 @@
-"""Chains of nodes that one SELECT can say: filter → window → filter → select, as `steps` would make them."""
+"""Chains of nodes that one SELECT can say: filter → window or group → filter → select, as `steps` would make them."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from headrace.operators.expressions import parse_expression
 from headrace.sql.language.layout import listed
 from headrace.sql.language.script import read_script, span_of
 from headrace.sql.language.values import print_label, print_name
-from headrace.sql.language.windows import WINDOW_BOUNDS
 from headrace.sql.steps import Role, replace_spans
-from headrace.sql.window_operators import WINDOW_OPERATORS, print_window_of
+from headrace.sql.window_operators import GROUPS, WINDOW_OPERATORS, print_window_of
 
 _OPERATORS: dict[Role, frozenset[str]] = {
     "filter": frozenset({"filter"}),
     "window": frozenset(WINDOW_OPERATORS),
+    "group": frozenset({GROUPS.name}),
     "having": frozenset({"filter"}),
     "select": frozenset({"select"}),
 }
@@ -76,7 +76,7 @@ def _before(document: Document, entry: Edge, base: str, nodes: dict[Role, Node])
 def select_lines(chain: Chain) -> list[str]:
     """The SELECT of a chain, a clause per line."""
     nodes = chain.nodes
-    window = nodes.get("window")
+    window = nodes.get("window") or nodes.get("group")
     aggregates = _aggregates(window) if window else {}
     columns = _strings(nodes["select"], "columns") if "select" in nodes else _all_columns(window, aggregates)
     hidden = {name: text for name, text in aggregates.items() if name not in columns}
@@ -101,15 +101,15 @@ def reference(edge: Edge) -> str:
 
 def _window_lines(window: Node) -> list[str]:
     keys = [print_name(key) for key in _strings(window, "keys")]
-    return [*([f"GROUP BY {', '.join(keys)}"] if keys else []), print_window_of(window)]
+    groups = [f"GROUP BY {', '.join(keys)}"] if keys else []
+    return groups if window.operator == GROUPS.name else [*groups, print_window_of(window)]
 
 
 def _all_columns(window: Node | None, aggregates: dict[str, str]) -> list[str]:
     if window is None:
         return ["*"]
-    if not WINDOW_OPERATORS[window.operator].has_bounds:
-        return ["*", *aggregates]
-    return [*WINDOW_BOUNDS, *(print_name(key) for key in _strings(window, "keys")), *aggregates]
+    operator = WINDOW_OPERATORS.get(window.operator, GROUPS)
+    return [*operator.first_columns(_strings(window, "keys")), *aggregates]
 
 
 def _aggregates(window: Node) -> dict[str, str]:

@@ -18,11 +18,12 @@ from headrace.sql.joins import JoinSide, JoinStep
 from headrace.sql.language.dialect import columns_in
 from headrace.sql.language.script import Script, Span
 from headrace.sql.language.tree import Derived, Join, Name, OperatorCall, Query, Reference, Relation, Select, Windowed
+from headrace.sql.ranking import Ranked, bound_of, outer_steps, qualified_steps, ranked_source, ranking_steps
 from headrace.sql.refusals import refuse_query, refuse_select, refuse_source
 from headrace.sql.steps import Names, Step, node_ids, plain_steps
 from headrace.sql.streams import Streams
 from headrace.sql.window_operators import takes_time
-from headrace.sql.window_steps import is_bound, window_steps
+from headrace.sql.window_steps import group_steps, is_bound, is_grouped, window_steps
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,15 +84,34 @@ class Queries:
 
     def _select(self, select: Select, place: _Place, *, is_view: bool) -> Output:
         refuse_select(self._script, select)
+        ranked = ranked_source(select)
+        if ranked is not None:
+            return self._first_rows(select, ranked, place, is_view=is_view)
         if isinstance(select.source, OperatorCall):
             return self._call(select, select.source, place, is_view=is_view)
         if is_view and isinstance(select.source, Join) and _is_everything(select):
             return self._join(select.source, place, place.base).output
         rows = self._rows(select.source, place)
-        steps = self._steps(select, rows)
+        return self._chain(rows.output, self._steps(select, rows), place, is_view=is_view)
+
+    def _first_rows(self, select: Select, ranked: Ranked, place: _Place, *, is_view: bool) -> Output:
+        """A SELECT around one that ranks its rows: the inner chain, then what is left of the outer one."""
+        count, rest = bound_of(self._script, select, ranked)
+        alias = ranked.source.alias
+        inner = place.inside("from" if alias is None else alias.text)
+        refuse_query(self._script, ranked.source.query)
+        refuse_select(self._script, ranked.without_rank)
+        rows = self._rows(ranked.inner.source, inner)
+        self._require("top-n", "ROW_NUMBER()", ranked.item.span)
+        steps = ranking_steps(self._script, ranked, count, rows.names)
+        output = self._chain(rows.output, steps, inner, is_view=True)
+        behind = outer_steps(self._script, select, rest, Names.of(alias))
+        return self._chain(output, behind, place, is_view=is_view)
+
+    def _chain(self, output: Output, steps: list[Step], place: _Place, *, is_view: bool) -> Output:
+        """Nodes one behind the other; a view has at least one, which is called like it."""
         if is_view and not steps:
             steps = [Step("select", "select", {"columns": ["*"]}, ())]
-        output = rows.output
         for step, node_id in zip(steps, node_ids(place.base, steps, last_takes_base=is_view), strict=True):
             origin = Origin(place.name.span, step.pieces)
             output = self._assembly.add(node_id, step.operator, step.config, [("in", output)], origin)
@@ -131,13 +151,17 @@ class Queries:
 
     def _steps(self, select: Select, rows: _Rows) -> list[Step]:
         window = select.window
-        if window is None:
+        if select.qualify is not None:
+            return qualified_steps(self._script, select, rows.names)
+        if window is None and not is_grouped(select):
             return plain_steps(self._script, select, rows.names)
         if self._analysis is not None:
             self._analysis.check_columns(rows.output.node, _key_columns(select, rows.names))
-            if takes_time(window):
+            if window is not None and takes_time(window):
                 time = window.time or self._analysis.event_time_of(rows.output.node, window.span)
                 window = replace(window, time=time)
+        if window is None:
+            return group_steps(self._script, select, rows.names)
         steps = window_steps(self._script, select, window, rows.names)
         for step in steps:
             self._require(step.operator, f"a {window.kind} window", window.span)

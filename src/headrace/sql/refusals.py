@@ -22,6 +22,8 @@ from headrace.sql.language.statement_tree import (
     Upsert,
 )
 from headrace.sql.language.tree import Query, Reference, Relation, Select, Windowed
+from headrace.sql.ranking import BOUND, is_row_number
+from headrace.sql.window_steps import is_grouped
 
 _NO_TABLES = "tables cannot be written by a pipeline yet"
 
@@ -70,13 +72,15 @@ def refuse_select(script: Script, select: Select) -> None:
     """Raises InvalidSyntax for clauses and expressions of a SELECT that cannot run."""
     if select.is_distinct:
         raise script.error("SELECT DISTINCT would need state without an end", _first_word(script, select.span))
-    if select.qualify is not None:
-        raise script.error("QUALIFY cannot run yet", select.qualify.span)
+    if select.qualify is not None and (select.window is not None or is_grouped(select)):
+        raise script.error("QUALIFY cannot stand beside groups", select.qualify.span)
     if select.output is not None:
         raise script.error("OUTPUT rates cannot run yet", select.output.span)
     if select.emit is not None and select.emit.timeout is not None:
         raise script.error("EMIT … TIMEOUT cannot run yet", select.emit.span)
     for item in select.items:
+        if is_row_number(item.expression.tree):
+            raise script.error("ROW_NUMBER() without a bound would rank every row for ever", item.span, hint=BOUND)
         check_expression(script, item.expression)
     for expression in (select.condition, *select.keys, select.having):
         if expression is not None:

@@ -1,6 +1,6 @@
 """A SELECT as a chain of operators, in the order in which SQL means its clauses:
 
-    FROM → WHERE (filter) → WINDOW and GROUP BY (a window) → HAVING (filter) → SELECT list (select)
+    FROM → WHERE (filter) → WINDOW and GROUP BY (a window or a group) → HAVING (filter) → SELECT list (select)
 
 Expressions go into configs as they were written, without the stream's name before a column.
 """
@@ -19,9 +19,7 @@ from headrace.sql.language.script import Script, Span
 from headrace.sql.language.tree import Expression, Name, Select
 from headrace.sql.language.values import print_name
 
-Role = Literal["filter", "window", "having", "select"]
-
-NEEDS_WINDOW = "add WINDOW TUMBLING(10s) behind GROUP BY: without a window the state would grow without an end"
+Role = Literal["filter", "window", "group", "having", "top", "select"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,8 +62,10 @@ def node_ids(base: str, steps: Iterable[Step], *, last_takes_base: bool) -> list
 
 
 def plain_steps(script: Script, select: Select, names: Names) -> list[Step]:
-    """The chain of a SELECT without a window. Raises InvalidSyntax for what only a window can do."""
-    _refuse_without_window(script, select)
+    """The chain of a SELECT of single rows. Raises InvalidSyntax for what only a window can do."""
+    if select.emit is not None and select.emit.when == "final":
+        hint = "leave it out: without a window every row goes on at once"
+        raise script.error("EMIT FINAL needs a window", select.emit.span, hint=hint)
     writer = Writer(script, names)
     steps = filter_steps(writer, select)
     columns = [writer.text(item.expression, item.text, item.span) for item in select.items]
@@ -135,17 +135,3 @@ def replace_spans(text: str, offset: int, replacements: Iterable[tuple[Span, str
 
 def _within(span: Span, replaced: list[tuple[Span, str]]) -> bool:
     return any(part.start <= span.start < part.end for part, _ in replaced)
-
-
-def _refuse_without_window(script: Script, select: Select) -> None:
-    for item in select.items:
-        calls = aggregates_in(item.expression.tree)
-        if calls:
-            raise script.error("an aggregate needs a window", calls[0].span, hint=NEEDS_WINDOW)
-    if select.keys:
-        raise script.error("GROUP BY needs a window", select.keys[0].span, hint=NEEDS_WINDOW)
-    if select.having is not None:
-        raise script.error("HAVING needs a window", select.having.span, hint="write the condition in WHERE")
-    if select.emit is not None and select.emit.when == "final":
-        hint = "leave it out: without a window every row goes on at once"
-        raise script.error("EMIT FINAL needs a window", select.emit.span, hint=hint)

@@ -2,24 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, Literal
 
 from headrace.graph.document import Json, Node
 from headrace.sql.language.print_expressions import printed_duration
 from headrace.sql.language.tree import Select, Window
 from headrace.sql.language.values import print_name, print_value
+from headrace.sql.language.windows import WINDOW_BOUNDS
 
 
 @dataclass(frozen=True, slots=True)
 class WindowOperator:
-    """`settings` maps a window's setting to the operator's. `has_bounds`: the rows have _window_start and _end."""
+    """`settings` maps a window's setting to the operator's.
+
+    `output` is what stands before the aggregates: the window's bounds and the keys, the keys alone, or the whole row.
+    """
 
     name: str
     kind: str
     settings: Mapping[str, str]
-    has_bounds: bool = True
+    output: Literal["bounds", "keys", "row"] = "bounds"
+
+    @property
+    def is_row_by_row(self) -> bool:
+        return self.output == "row"
+
+    def first_columns(self, keys: Iterable[str]) -> list[str]:
+        """The columns of the output before the aggregates, printed."""
+        if self.is_row_by_row:
+            return ["*"]
+        return [*(WINDOW_BOUNDS if self.output == "bounds" else ()), *map(print_name, keys)]
 
 
 _SESSION: Final = WindowOperator("session-window", "session", {"gap": "gap"})
@@ -28,9 +42,11 @@ _BY_KIND: Final = {
     "tumbling": WindowOperator("tumbling-window", "tumbling", {"size": "size"}),
     "sliding": WindowOperator("sliding-window", "sliding", {"size": "size", "slide": "every"}),
     "cumulate": WindowOperator("cumulate-window", "cumulate", {"size": "size", "step": "step"}),
-    "length": WindowOperator("length-window", "length", {"count": "length"}, has_bounds=False),
+    "length": WindowOperator("length-window", "length", {"count": "length"}, "row"),
 }
 WINDOW_OPERATORS: Final = {operator.name: operator for operator in (*_BY_KIND.values(), _SESSION, _GAP)}
+# GROUP BY without a window: over all rows so far.
+GROUPS: Final = WindowOperator("aggregate", "", {}, "keys")
 RUNNING_KINDS: Final = (*_BY_KIND, "session")
 
 

@@ -1,7 +1,9 @@
-"""A SELECT with a window: the window computes the aggregates, HAVING and the SELECT list work on its output.
+"""A SELECT with aggregates: a window, or a group of all rows so far, computes them; HAVING and the SELECT list work on
+its output.
 
 The output is `_window_start, _window_end`, the keys, then the aggregates under the names that the SELECT list gives
-them. An aggregate without a name, or one that only HAVING uses, gets a name made of its words.
+them; without a window only keys and aggregates. An aggregate without a name, or one that only HAVING uses, gets a name
+made of its words.
 """
 
 from __future__ import annotations
@@ -9,19 +11,19 @@ from __future__ import annotations
 import re
 
 from headrace.sql.language.dialect import AggregateCall, aggregates_in, columns_in, is_column, is_star
-from headrace.sql.language.script import Script
+from headrace.sql.language.script import Script, Span
 from headrace.sql.language.tree import Expression, Item, Name, Select, Window
 from headrace.sql.language.values import print_name
 from headrace.sql.language.windows import WINDOW_BOUNDS
-from headrace.sql.steps import Names, Piece, Step, Writer, filter_steps
-from headrace.sql.window_operators import RUNNING_KINDS, WindowOperator, window_operator, window_settings
+from headrace.sql.steps import Names, Piece, Role, Step, Writer, filter_steps
+from headrace.sql.window_operators import GROUPS, RUNNING_KINDS, WindowOperator, window_operator, window_settings
 
 MADE_NAME_CHARACTERS_MAX = 40
 # What rows of a closed window have beside their columns, so that other windows and joins can follow.
 EVENT_TIME = "_event_time"
 
 # Windows that emit in one way only: nothing to set.
-_ALWAYS = ("gap-window", "length-window")
+_ALWAYS = ("gap-window", "length-window", GROUPS.name)
 # Flink's names for the bounds, which come with TUMBLE(TABLE …).
 _OTHER_BOUNDS = {"window_start": "_window_start", "window_end": "_window_end"}
 
@@ -31,14 +33,31 @@ def window_steps(script: Script, select: Select, window: Window, names: Names) -
     operator = window_operator(window, select, has_keys=bool(select.keys or window.get("columns")))
     if operator is None:
         raise script.error(f"{window.kind} windows cannot run yet", window.span, valid=RUNNING_KINDS)
-    writer = Writer(script, names)
+    return _aggregate_steps(Writer(script, names), select, operator, window)
+
+
+def group_steps(script: Script, select: Select, names: Names) -> list[Step]:
+    """The chain of a SELECT that aggregates all rows so far. Raises InvalidSyntax as `window_steps` does."""
+    if select.emit is not None and select.emit.when == "final":
+        hint = "write EMIT CHANGES, or add a window such as WINDOW TUMBLING(10s)"
+        raise script.error("EMIT FINAL needs a window: a stream has no end", select.emit.span, hint=hint)
+    return _aggregate_steps(Writer(script, names), select, GROUPS, None)
+
+
+def is_grouped(select: Select) -> bool:
+    """Whether a SELECT has groups or aggregates."""
+    return bool(select.keys) or select.having is not None or any(aggregates_in(i.expression.tree) for i in select.items)
+
+
+def _aggregate_steps(writer: Writer, select: Select, operator: WindowOperator, window: Window | None) -> list[Step]:
     steps = filter_steps(writer, select)
-    output = _Output(writer, select, window, operator)
+    output = _Output(writer, select, operator, window)
     having = output.condition(select.having) if select.having is not None else None
     columns = [output.column(item) for item in select.items]
     if not output.has_aggregates:
         hint = "add one to the SELECT list, such as count(*) AS events"
-        raise script.error("a window without an aggregate has nothing to compute", window.span, hint=hint)
+        what, span = ("GROUP BY", _span(select)) if window is None else ("a window", window.span)
+        raise writer.script.error(f"{what} without an aggregate has nothing to compute", span, hint=hint)
     steps.append(output.step())
     if having is not None:
         steps.append(Step("having", "filter", {"condition": having.text}, (having,)))
@@ -50,7 +69,7 @@ def window_steps(script: Script, select: Select, window: Window, names: Names) -
 class _Output:
     """What the window puts out: its bounds, the keys, the aggregates of the SELECT list, then those of HAVING."""
 
-    def __init__(self, writer: Writer, select: Select, window: Window, operator: WindowOperator) -> None:
+    def __init__(self, writer: Writer, select: Select, operator: WindowOperator, window: Window | None) -> None:
         self._writer = writer
         self._select = select
         self._window = window
@@ -66,9 +85,7 @@ class _Output:
 
     @property
     def names(self) -> list[str]:
-        if not self._operator.has_bounds:
-            return ["*", *self._aggregates]
-        return [*WINDOW_BOUNDS, *(print_name(key.text) for key in self._keys), *self._aggregates]
+        return [*self._operator.first_columns(key.text for key in self._keys), *self._aggregates]
 
     @property
     def has_aggregates(self) -> bool:
@@ -76,19 +93,21 @@ class _Output:
 
     def step(self) -> Step:
         window, emit = self._window, self._select.emit
-        config = window_settings(window, self._operator)
+        config = {} if window is None else window_settings(window, self._operator)
         if self._keys:
             config["keys"] = [key.text for key in self._keys]
         config["aggregates"] = [piece.text for piece in self._aggregates.values()]
         if emit is not None and self._operator.name not in _ALWAYS:
             config["emit"] = emit.when
-        time = [Piece(window.time.text, window.time.span)] if window.time else []
-        return Step("window", self._operator.name, config, (*self._aggregates.values(), *time, *self._keys))
+        time = [Piece(window.time.text, window.time.span)] if window and window.time else []
+        role: Role = "group" if window is None else "window"
+        return Step(role, self._operator.name, config, (*self._aggregates.values(), *time, *self._keys))
 
     def column(self, item: Item) -> Piece:
         """An entry of the SELECT list over the window's output."""
-        if is_star(item.expression.tree) and self._operator.has_bounds:
-            raise self._writer.script.error("* cannot stand with a window: name the columns", item.span)
+        if is_star(item.expression.tree) and not self._operator.is_row_by_row:
+            what = "aggregates" if self._window is None else "a window"
+            raise self._writer.script.error(f"* cannot stand with {what}: name the columns", item.span)
         if item in self._names_by_item:
             return Piece(self._names_by_item[item], item.span)
         if is_bound(item.expression) and item.expression.tree.name.lower() in _OTHER_BOUNDS:
@@ -142,21 +161,22 @@ class _Output:
 
     def _require_known_columns(self, expression: Expression) -> None:
         """Raises InvalidSyntax for a column that the window does not put out."""
-        if not self._operator.has_bounds:
+        if self._operator.is_row_by_row:
             return
         inside = [call.span for call in aggregates_in(expression.tree)]
-        known = {name.lower().strip("`") for name in (*self.names, EVENT_TIME)}
+        hidden = (EVENT_TIME,) if self._operator.output == "bounds" else ()
+        known = {name.lower().strip("`") for name in (*self.names, *hidden)}
         for name, span in columns_in(expression.tree, self._writer.qualifiers):
             if name.lower() not in known and not any(part.start <= span.start < part.end for part in inside):
                 message = f"{name} is neither in GROUP BY nor in an aggregate"
                 raise self._writer.script.error(message, span, valid=tuple(self.names))
 
 
-def _keys(writer: Writer, select: Select, window: Window) -> list[Piece]:
+def _keys(writer: Writer, select: Select, window: Window | None) -> list[Piece]:
     """Those of GROUP BY, then those that only the window names."""
     keys = [_key(writer, key) for key in select.keys if not is_bound(key)]
     known = {key.text.lower() for key in keys}
-    columns = window.get("columns") if window.kind == "session" else None
+    columns = window.get("columns") if window is not None and window.kind == "session" else None
     more = [part for part in columns if isinstance(part, Name)] if isinstance(columns, tuple) else []
     return [*keys, *(Piece(name.text, name.span) for name in more if name.text.lower() not in known)]
 
@@ -167,6 +187,10 @@ def _key(writer: Writer, key: Expression) -> Piece:
         hint = f"write a CREATE VIEW with {key.text} AS name, and group by the name"
         raise writer.script.error("only columns can be keys", key.span, hint=hint)
     return Piece(name, key.span)
+
+
+def _span(select: Select) -> Span:
+    return select.keys[0].span if select.keys else select.items[0].span
 
 
 def is_bound(expression: Expression) -> bool:

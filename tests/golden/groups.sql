@@ -1,0 +1,52 @@
+-- Aggregates over all rows so far.
+CREATE STREAM orders (item STRING, customer STRING, amount DOUBLE, ts TIMESTAMP, WATERMARK FOR ts AS ts);
+
+-- @input orders
+-- | item | customer | amount | ts       |
+-- | pen  | a        | 2      | 00:00:01 |
+-- | ink  | b        | 5      | 00:00:02 |
+-- | pen  | a        | 4      | 00:00:03 |
+-- | pen  | c        |        | 00:00:04 |
+-- | cap  | a        | 1      | 00:00:05 |
+-- | ink  | b        | 7      | 00:00:06 |
+
+-- @case totals of each key
+CREATE STREAM totals AS SELECT item, sum(amount) AS amount, count(*) AS n FROM orders GROUP BY item EMIT CHANGES;
+-- @expect totals
+-- | item | amount | n |
+-- | pen  | 6      | 3 |
+-- | ink  | 12     | 2 |
+-- | cap  | 1      | 1 |
+
+-- @case changes are the default without a window, and one group needs no key
+CREATE STREAM totals AS SELECT max(amount) AS most, count(amount) AS known FROM orders;
+-- @mode batch
+-- @expect totals
+-- | most | known |
+-- | 7    | 5     |
+
+-- @case distinct values are counted, and some rows of a group
+CREATE STREAM buyers AS
+SELECT item, count(DISTINCT customer) AS buyers, count(*) FILTER (WHERE amount > 2) AS large FROM orders GROUP BY item;
+-- @expect buyers
+-- | item | buyers | large |
+-- | pen  | 2      | 1     |
+-- | ink  | 1      | 2     |
+-- | cap  | 1      | 0     |
+
+-- @case WHERE chooses rows and HAVING groups
+CREATE STREAM busy AS
+SELECT customer, item, sum(amount) AS amount FROM orders WHERE amount IS NOT NULL
+GROUP BY customer, item HAVING count(*) > 1;
+-- @expect busy
+-- | customer | item | amount |
+-- | a        | pen  | 6      |
+-- | b        | ink  | 12     |
+
+-- @case a group over a query
+CREATE STREAM hours AS
+SELECT hour, avg(amount) AS amount
+FROM (SELECT date_format(ts, 'HH') AS hour, amount FROM orders) AS h GROUP BY hour;
+-- @expect hours
+-- | hour | amount |
+-- | 00   | 3.8    |
