@@ -105,3 +105,10 @@ CREATE STREAM kinds AS SELECT count(DISTINCT drone) AS drones, _window_start AS 
 -- | 2      | 00:00:00 |
 -- | 1      | 00:01:00 |
 -- | 1      | 00:02:00 |
+
+-- @case a filter before a window rules rows out, and their time counts all the same
+CREATE STREAM full AS
+SELECT drone, count(*) AS n, _window_start FROM telemetry WHERE battery > 70 GROUP BY drone WINDOW TUMBLING(1m);
+-- @expect full
+-- | drone | n | _window_start |
+-- | d1    | 1 | 00:00:00      |

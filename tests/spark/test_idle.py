@@ -1,9 +1,9 @@
-"""Event time goes on when a stream is quiet: the last window closes."""
+"""Event time goes on when a stream is quiet, and by rows that nobody wants: the last window closes."""
 
 from __future__ import annotations
 
 import time
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 import pytest
@@ -33,6 +33,24 @@ def test_the_last_window_of_a_quiet_stream_closes(stack: Stack) -> None:
     assert [(row["k"], row["n"]) for row in rows] == [("a", 3)]
     (query,) = stack.engine.status(document.name).queries
     assert {count.node: count.rows_out_total for count in query.nodes}["rows"] == 3
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize(("bad_rows", "condition"), [("drop", "k = 'a'"), ("fail", "upper(k) = 'A'")])
+def test_rows_that_a_filter_rules_out_close_windows_too(stack: Stack, bad_rows: str, condition: str) -> None:
+    start = datetime.now(UTC).replace(microsecond=0)
+    rows = [{"k": "a", "ts": start.isoformat()}, {"k": "b", "ts": (start + timedelta(minutes=1)).isoformat()}]
+    source, target = stack.topic("in", rows), stack.name("out")
+    document = stack.pipeline(
+        f'topic {source} schema="k STRING, ts TIMESTAMP" event_time=ts bad_rows={bad_rows} as rows'
+        f' ! filter "{condition}" ! tumbling-window 1s time=ts keys=k aggregates="count(*) AS n" ! to-topic {target}'
+    )
+    stack.engine.start(document)
+    deadline_s = time.monotonic() + DEADLINE_S
+    while not (found := stack.rows(target)) and time.monotonic() < deadline_s:
+        time.sleep(0.2)
+    stack.engine.stop(document.name)
+    assert [(row["k"], row["n"]) for row in found] == [("a", 1)]
 
 
 @pytest.mark.parametrize(

@@ -20,14 +20,10 @@ def ancestors(document: Document, node_id: str) -> set[str]:
 
 def stream_hindrance(validated: Validated, catalogue: Catalogue, node_id: str) -> str | None:
     """Why a stream up to this node cannot be compared with a batch; None if it can."""
-    document = validated.document
-    above = ancestors(document, node_id)
     if tells_changes(validated, node_id) and not latest_by(validated, node_id):
         return "EMIT CHANGES says more in a stream than in a batch, and no columns tell which rows are the last"
     if needs_end(validated, catalogue, node_id) and _is_reached_directly(validated, catalogue, node_id):
         return "some rows come through a window or a join, and some around it"
-    if _filters_before_state(validated, catalogue, above):
-        return "a filter stands before a window, and Spark lets it rule the end of the input out"
     return None
 
 
@@ -66,13 +62,6 @@ def is_serial(validated: Validated, catalogue: Catalogue, node_id: str) -> bool:
     document = validated.document
     kinds = (catalogue.get(document.node(one).operator).spec.kind for one in ancestors(document, node_id))
     return "serial" in kinds
-
-
-def _filters_before_state(validated: Validated, catalogue: Catalogue, above: set[str]) -> bool:
-    """Spark moves such filters before the watermark, which then never sees the row that ends the input."""
-    document = validated.document
-    waiting = [one for one in above if _waits(validated, catalogue, one)]
-    return any(document.node(before).operator == "filter" for one in waiting for before in ancestors(document, one))
 
 
 def _waits(validated: Validated, catalogue: Catalogue, node_id: str) -> bool:

@@ -41,7 +41,6 @@ from headrace.spark.specs import (
     SKIPPED_COLUMN,
     SYSTEM_COLUMNS,
     ChainReading,
-    Idle,
     Offsets,
     Output,
     QueryTopics,
@@ -95,6 +94,8 @@ class Compilation:
     serves_chain: bool = False
     record_source: int | None = None
     """The number of the source, where its rows say which records they are."""
+    waits: bool = False
+    """Whether nodes behind the source may wait for its watermark."""
     tagged: bool = False
     """Whether offsets name their source: where a query has several."""
     lane_count: int | None = None
@@ -136,7 +137,9 @@ class Compilation:
 
     def read_topic(self, node: Node, schema: Schema) -> DataFrame:
         spec = self._source_spec(node)
-        asides = {BAD_COLUMN: not spec.fail_on_bad, SKIPPED_COLUMN: spec.prefilter is not None or spec.idle is not None}
+        # With a column beside the rows Spark takes no filter before the watermark: it would hold event time back.
+        leaves_out = spec.prefilter is not None or spec.event_time is not None
+        asides = {BAD_COLUMN: not spec.fail_on_bad, SKIPPED_COLUMN: leaves_out}
         carried = [f"{name} {ASIDE_COLUMNS[name]}" for name, is_carried in asides.items() if is_carried]
         read = self._columns_read(node, schema)
         if self.record_source is None:
@@ -165,7 +168,8 @@ class Compilation:
             pipeline=self.validated.document.name,
             read=self._query_topics(),
             tagged=self.tagged,
-            idle=self._idle(config),
+            event_time=self._event_time(config),
+            idle_after_ms=None if config.idle_timeout is None else duration_ms(config.idle_timeout),
         )
 
     def _query_topics(self) -> QueryTopics:
@@ -187,11 +191,11 @@ class Compilation:
         format_ = value_format(config)
         return with_schema(format_, column_types(config.schema_columns)) if format_.registry is None else format_
 
-    def _idle(self, config: TopicConfig) -> Idle | None:
+    def _event_time(self, config: TopicConfig) -> str | None:
         """Only windows and joins in Spark's plan wait for a watermark; a chain has ticks, a batch an end."""
-        if config.idle_timeout is None or config.event_time is None or self.bounded or self.serves_chain:
+        if config.event_time is None or self.bounded or not self.waits:
             return None
-        return Idle(config.schema_columns.require(config.event_time).name, duration_ms(config.idle_timeout))
+        return config.schema_columns.require(config.event_time).name
 
     def location(self, topic: str) -> TopicLocation:
         return TopicLocation(topic, self.bootstrap, None if self.log_directory is None else str(self.log_directory))
@@ -225,8 +229,11 @@ class Compilation:
         """The context for a source of the query."""
         serial, prefilter = self.chain_of(plan), self._prefilter(plan, source)
         number = plan.sources.index(source) if serial is not None and keeps_records(plan, serial) else None
-        serves_chain, tagged = serial is not None, not plan.is_line
-        return replace(self, prefilter=prefilter, serves_chain=serves_chain, tagged=tagged, record_source=number)
+        serves_chain, waits = serial is not None, plan.chained and serial is None
+        return replace(
+            self, prefilter=prefilter, serves_chain=serves_chain, waits=waits, tagged=not plan.is_line,
+            record_source=number,
+        )  # fmt: skip
 
     def _joined_up(self, plan: QueryPlan, node: Node, inputs: Mapping[str, DataFrame]) -> DataFrame:
         """The rows of one node, ready for those after it."""

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import StructType
 
@@ -40,7 +41,7 @@ def read_columns(
     hidden = {*SYSTEM_COLUMNS, *ASIDE_COLUMNS}
     decode = source_decoder(spec, pa.schema([field for field in columns if field.name not in hidden]))
     first_look = _FirstLook(spec, columns)
-    skipped = 0
+    skipped, latest = 0, _Latest(spec)
     for stored in open_topic(spec.location).read(partition, start, end):
         records = first_look(stored)
         skipped += len(stored) - len(records)
@@ -49,6 +50,7 @@ def read_columns(
             raise _bad_record(spec, partition, records, decoded.bad[0])
         rows = _good_rows(columns, decoded, records, partition)
         if spec.prefilter is not None:
+            latest.take_in(rows)
             rows = admitted(rows, spec.prefilter)
             skipped += decoded.rows.num_rows - rows.num_rows
         if rows.num_rows:
@@ -57,23 +59,42 @@ def read_columns(
             letters = [_dead_letter(spec, partition, records, record) for record in decoded.bad]
             yield _aside(columns, BAD_COLUMN, letters)
     if skipped:
-        yield _aside(columns, SKIPPED_COLUMN, [skipped - 1])
+        yield _at(spec, _aside(columns, SKIPPED_COLUMN, [skipped - 1]), latest.time)
 
 
 def idle_row(spec: SourceSpec, schema: StructType, event_time_ms: int) -> pa.RecordBatch:
     """A row that stands for none, and has an event time all the same."""
-    columns = to_arrow_schema(schema, timezone="UTC")
-    event_time = spec.idle.event_time if spec.idle else None
-    row = _aside(columns, SKIPPED_COLUMN, [-1])
-    times = [
-        pa.array([event_time_ms * 1000], pa.int64()).cast(field.type) if field.name == event_time else row[field.name]
-        for field in columns
-    ]
-    return pa.record_batch(times, schema=columns)
+    row = _aside(to_arrow_schema(schema, timezone="UTC"), SKIPPED_COLUMN, [-1])
+    return _at(spec, row, pa.scalar(event_time_ms, pa.int64()).cast(pa.timestamp("ms", tz="UTC")))
+
+
+def _at(spec: SourceSpec, row: pa.RecordBatch, time: pa.Scalar[Any] | None) -> pa.RecordBatch:
+    """The same row with an event time, where something waits for one."""
+    if time is None or spec.event_time not in row.schema.names:
+        return row
+    place = row.schema.get_field_index(spec.event_time)
+    kind = row.schema.field(place).type
+    return row.set_column(place, row.schema.field(place), pa.array([time.as_py()], kind))
+
+
+class _Latest:
+    """The greatest event time of rows that may not be handed on: they have happened all the same."""
+
+    def __init__(self, spec: SourceSpec) -> None:
+        self._column = spec.event_time
+        self.time: pa.Scalar[Any] | None = None
+
+    def take_in(self, rows: pa.RecordBatch) -> None:
+        if self._column is None or not rows.num_rows:
+            return
+        found = pc.max(rows.column(self._column))
+        if found.is_valid and (self.time is None or found.as_py() > self.time.as_py()):
+            self.time = found
 
 
 class _FirstLook:
-    """Leaves out JSON records that the prefilter rules out by a glance at a few fields: they need no parsing."""
+    """Leaves out JSON records that the prefilter rules out by a glance at a few fields: they need no parsing. Not where
+    their event time counts, which a glance does not see."""
 
     def __init__(self, spec: SourceSpec, columns: pa.Schema) -> None:
         self._wanted = spec.prefilter or []
@@ -81,7 +102,7 @@ class _FirstLook:
         self._fields = [field for field in columns if field.name in names and field.name not in SYSTEM_COLUMNS]
         whole = len(names) == len(self._fields) > 0
         is_plain_json = spec.format.name == "json" and spec.format.registry is None
-        self._pays = is_plain_json and whole and can_glance(self._fields)
+        self._pays = is_plain_json and whole and spec.event_time is None and can_glance(self._fields)
 
     def __call__(self, records: Records) -> Records:
         """Looks as long as it leaves out enough to pay for itself."""

@@ -122,12 +122,12 @@ class TopicStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
 
     def _idles(self, start: Offsets, is_quiet: bool) -> Offsets:
         """On a quiet stream, event time goes on with the clock."""
-        idle = self.spec.idle
-        if idle is None:
+        after_ms = self.spec.idle_after_ms
+        if after_ms is None or self.spec.event_time is None:
             return {}
         passed_ms = start.get(IDLE, 0)
-        if self._is_due(is_quiet, idle.after_ms / 1000):
-            passed_ms = max(passed_ms, time.time_ns() // 1_000_000 - idle.after_ms)
+        if self._is_due(is_quiet, after_ms / 1000):
+            passed_ms = max(passed_ms, time.time_ns() // 1_000_000 - after_ms)
         return {IDLE: passed_ms} if passed_ms else {}
 
     def _is_due(self, is_quiet: bool, first_s: float) -> bool:

@@ -64,14 +64,6 @@ class ChainReading:
 
 
 @dataclass(frozen=True, slots=True)
-class Idle:
-    """When no row came for so long, a row that stands for none moves this column's watermark on with the clock."""
-
-    event_time: str
-    after_ms: int
-
-
-@dataclass(frozen=True, slots=True)
 class QueryTopics:
     """All topics that a query reads, by source node: where each source began, and where it stood when somebody started
     the query. `checkpoint` is where Spark writes how far they are; None for a query of one source, which knows it."""
@@ -90,6 +82,9 @@ class SourceSpec:
     every partition has a task in every batch, and there are batches without rows on a quiet stream. A stream ends its
     micro-batches at the signals to `pipeline`, together with the other sources of its query (`read`). Where it is
     `tagged`, its offsets name its node, so that those of several sources can be told apart.
+
+    `event_time` is the column whose watermark windows and joins wait for: rows that are not handed on move it too. When
+    no row came for `idle_after_ms`, a row that stands for none moves it on with the clock.
     """
 
     node: str
@@ -105,7 +100,8 @@ class SourceSpec:
     pipeline: str = ""
     read: QueryTopics = field(default_factory=QueryTopics)
     tagged: bool = False
-    idle: Idle | None = None
+    event_time: str | None = None
+    idle_after_ms: int | None = None
 
     @property
     def tag(self) -> Offsets:
@@ -119,10 +115,9 @@ class SourceSpec:
     def from_json(cls, text: str) -> SourceSpec:
         fields = json.loads(text)
         chain = fields["chain"] and _reading(fields["chain"])
-        idle = fields["idle"] and Idle(**fields["idle"])
         location, format_ = TopicLocation(**fields["location"]), _format(fields["format"])
         read = QueryTopics(**fields["read"])
-        return cls(**{**fields, "location": location, "format": format_, "chain": chain, "idle": idle, "read": read})
+        return cls(**{**fields, "location": location, "format": format_, "chain": chain, "read": read})
 
 
 @dataclass(frozen=True, slots=True)
