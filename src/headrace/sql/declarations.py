@@ -44,7 +44,7 @@ class Declaration:
             raise self._script.error(f"a {self._connector.name} stream can only be written", name.span)
         settings = self._connector.settings(operator, self._connector.sink if written else None)
         config = self._with_topic(operator, settings)
-        config |= self._columns(operator, config) | self._event_time(config)
+        config |= self._columns(operator, config) | self._event_time(operator, config)
         if "schema" in setting_names(operator.config_type) and "schema" not in config:
             hint = f"list them: CREATE STREAM {name.text} (name STRING, …)"
             raise self._script.error(f"{name.text} has no columns, so it cannot be read", name.span, hint=hint)
@@ -115,16 +115,20 @@ class Declaration:
             check_expression(self._script, column.expression)
         return _item(column)
 
-    def _event_time(self, config: dict[str, Json]) -> dict[str, Json]:
+    def _event_time(self, operator: AnyOperator, config: dict[str, Json]) -> dict[str, Json]:
         watermark = self.statement.watermark
         if watermark is None:
             return {}
-        if "event_time" in config or "watermark" in config:
+        if {"event_time", "watermark", "idle_timeout"} & config.keys():
             raise self._script.error("the watermark stands here and in the options", watermark.span)
-        if watermark.idle_after is not None:
-            raise self._script.error("IDLE AFTER cannot run yet", watermark.span)
-        delay: dict[str, Json] = {} if watermark.delay is None else {"watermark": watermark.delay}
-        return {"event_time": watermark.column.text, **delay}
+        if watermark.idle_after is not None and "idle_timeout" not in setting_names(operator.config_type):
+            message = f"IDLE AFTER is for topics: a {self._connector.name} stream has an end, or never falls quiet"
+            raise self._script.error(message, watermark.span)
+        told = {"watermark": watermark.delay, "idle_timeout": watermark.idle_after}
+        return {
+            "event_time": watermark.column.text,
+            **{name: value for name, value in told.items() if value is not None},
+        }
 
     def _error(self, message: str, column: ColumnDefinition, hint: str | None = None) -> InvalidSyntax:
         return self._script.error(message, column.span, hint=hint)

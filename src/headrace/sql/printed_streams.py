@@ -81,16 +81,20 @@ def _computed(item: str) -> str:
 
 
 def _watermark(settings: Config) -> tuple[list[str], Config]:
-    time, delay = settings.get("event_time"), settings.get("watermark")
+    time = settings.get("event_time")
     if not isinstance(time, str):
         return [], settings
-    column, rest = print_name(time), _without(settings, "event_time", "watermark")
-    if delay is None:
-        return [f"WATERMARK FOR {column} AS {column}"], rest
-    interval = print_interval(str(delay))
-    if interval is None:
+    column, rest = print_name(time), _without(settings, "event_time", "watermark", "idle_timeout")
+    delay, idle = (_interval(settings.get(setting)) for setting in ("watermark", "idle_timeout"))
+    if delay is None or idle is None:
         return [], settings
-    return [f"WATERMARK FOR {column} AS {column} - {interval}"], rest
+    words = [f"WATERMARK FOR {column} AS {column}", f"- {delay}" if delay else "", f"IDLE AFTER {idle}" if idle else ""]
+    return [" ".join(word for word in words if word)], rest
+
+
+def _interval(duration: Json) -> str | None:
+    """A duration as SQL says it, nothing where there is none; None if it cannot be said."""
+    return "" if duration is None else print_interval(str(duration))
 
 
 def _declaration(name: str, operator: str, columns: list[str], settings: Config) -> list[str]:

@@ -77,7 +77,8 @@ def refuse_select(script: Script, select: Select) -> None:
     if select.output is not None:
         raise script.error("OUTPUT rates cannot run yet", select.output.span)
     if select.emit is not None and select.emit.timeout is not None:
-        raise script.error("EMIT … TIMEOUT cannot run yet", select.emit.span)
+        hint = "say it of the stream: WATERMARK FOR ts AS ts - INTERVAL '5' SECOND IDLE AFTER '30' SECOND"
+        raise script.error("EMIT … TIMEOUT cannot run yet", select.emit.span, hint=hint)
     for item in select.items:
         if is_row_number(item.expression.tree):
             raise script.error("ROW_NUMBER() without a bound would rank every row for ever", item.span, hint=BOUND)
