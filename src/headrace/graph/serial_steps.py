@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 Partitioned: TypeAlias = Literal["by_key", "as_topic"]
 OnError: TypeAlias = Literal["fail", "drop", "dead_letter"]
+Late: TypeAlias = Literal["drop", "dead_letter", "include_in_next_window", "update_previous"]
 
 
 class SerialSteps(Steps):
@@ -46,6 +47,9 @@ class SerialSteps(Steps):
         keys: Names = (),
         aggregates: Names,
         emit: Emit = "final",
+        late: Late = "drop",
+        late_for: str | None = None,
+        dead_letter: str | None = None,
         partitioned: Partitioned = "by_key",
         id: str | None = None,
     ) -> Stream:
@@ -57,6 +61,9 @@ class SerialSteps(Steps):
             "keys": listed(keys),
             "aggregates": listed(aggregates),
             "emit": emit,
+            "late": late,
+            "late_for": late_for,
+            "dead_letter": dead_letter,
             "partitioned": partitioned,
         }
         return self.then("time-window", id=id, **given(SerialSteps.time_window, settings))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Literal
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -12,6 +12,7 @@ from pydantic import Field, model_validator
 from headrace.graph.schema import Schema
 from headrace.operators.aggregates import AGGREGATES, merge, partial
 from headrace.operators.durations import duration_ms
+from headrace.operators.late_rows import Late, LateConfig, LateFor, LateTopic, set_late_aside
 from headrace.operators.serial_operator import TIME, Keys, Partitioned
 from headrace.operators.settings import ColumnName, Duration, SqlExpression, refuse_setting
 from headrace.operators.spec import Port, Spec
@@ -19,12 +20,17 @@ from headrace.operators.window_operator import WindowConfig, WindowInstance, Win
 from headrace.operators.window_state import repeated
 from headrace.serial import Batch, Timer, group, microseconds, timestamps
 from headrace.serial import Operator as Instance
+from headrace.serial.keys import Integers
 
 # A row lies in at most this many hopping windows.
 WINDOWS_PER_ROW_MAX = 1_000
+# Whether a closed window has come out.
+_TOLD = "told"
+
+Flags: TypeAlias = np.ndarray[Any, np.dtype[np.bool_]]
 
 
-class TimeWindowConfig(WindowConfig):
+class TimeWindowConfig(WindowConfig, LateConfig):
     size: Duration = Field(description="How long a window is: `1 minute`, `30s`. Windows are aligned to the epoch.")
     every: Duration | None = Field(None, description="How often a window begins; the size itself if not given.")
     time: ColumnName = Field(description=TIME)
@@ -33,6 +39,9 @@ class TimeWindowConfig(WindowConfig):
     emit: Literal["final", "changes"] = Field(
         "final", description="final: a window once, when it closes; changes: a row whenever it changes."
     )
+    late: Late = "drop"
+    late_for: LateFor = None
+    dead_letter: LateTopic = None
     partitioned: Partitioned = "by_key"
 
     @property
@@ -65,7 +74,8 @@ class TimeWindow(WindowOperator[TimeWindowConfig]):
         guarantees=(
             "emit=final: each window and key exactly once, when the watermark passes its end, and the same rows as a "
             "batch run. emit=changes: a row whenever a batch of rows changed a window; the last one is the final one. "
-            "Rows later than the watermark are left out of closed windows and counted; rows without a time too."
+            "Rows whose windows are all closed are counted as late, and become what `late` says; rows without a time "
+            "are left out and counted. A window that update_previous tells again replaces what it told before."
         ),
         example=(
             'topic telemetry schema="drone STRING, battery DOUBLE, ts TIMESTAMP" event_time=ts watermark="5 seconds"'
@@ -86,6 +96,10 @@ class _TimeWindow(WindowInstance):
         super().__init__(config, schema)
         self._size_us = config.size_us
         self._every_us = config.every_us
+        self._late = config.late
+        self._kept_us = config.kept_us
+        if self._kept_us:
+            self.kept_beside = [(_TOLD, pa.int64())]
 
     def process(self, batch: Batch) -> Iterable[Batch]:
         rows, starts = self._in_windows(batch.rows)
@@ -97,32 +111,68 @@ class _TimeWindow(WindowInstance):
         slots = self._windows.add(groups.keys[:-1], opened, opened + self._size_us)
         partials = [partial(aggregate, rows, groups.codes, groups.count) for aggregate in self._aggregates]
         merge(self._windows.table, self._aggregates, partials, slots)
-        for end_us in np.unique(opened).tolist():
-            self.context.timers.at_event_time(end_us + self._size_us)
-        return [Batch(self._windows.rows(slots), private=True)] if self._changes else []
+        for start_us in np.unique(opened).tolist():
+            self.context.timers.at_event_time(start_us + self._size_us)
+        told = slots if self._changes else self._told_again(slots)
+        return [Batch(self._windows.rows(told), private=True)] if len(told) else []
 
     def on_timer(self, timer: Timer) -> Iterable[Batch]:
         closed = self._windows.ending_by(timer.at_us)
-        rows = self._windows.rows(closed)
-        self._windows.table.delete(closed)
-        return [] if self._changes or not len(closed) else [Batch(self._windows.in_order(rows), private=True)]
+        told = self._windows.in_order(self._windows.rows(self._not_told(closed)))
+        self._forget(closed, timer.at_us)
+        return [] if self._changes or not told.num_rows else [Batch(told, private=True)]
 
-    def _in_windows(self, rows: pa.RecordBatch) -> tuple[pa.RecordBatch, np.ndarray[tuple[int], np.dtype[np.int64]]]:
-        """The rows, each as often as it lies in an open window, and the starts of those windows."""
-        times = rows.column(self._time)
-        timed = times.is_valid().to_numpy(zero_copy_only=False)
-        at_us = microseconds(times)
+    def _not_told(self, closed: Integers) -> Integers:
+        """Of closed windows those that come out for the first time."""
+        if not self._kept_us:
+            return closed
+        fresh: Integers = closed[self._windows.table[_TOLD][closed] == 0]
+        self._windows.table[_TOLD][fresh] = 1
+        self._windows.table.touch(fresh)
+        return fresh
+
+    def _forget(self, closed: Integers, at_us: int) -> None:
+        """Closed windows go, or stay for a while where late rows may still change them."""
+        gone_us = self._windows.table["end"][closed] + self._kept_us
+        for until_us in np.unique(gone_us[gone_us > at_us]).tolist():
+            self.context.timers.at_event_time(until_us)
+        self._windows.table.delete(closed[gone_us <= at_us])
+
+    def _told_again(self, slots: Integers) -> Integers:
+        """Of windows that just changed those which are closed: late rows came into them."""
+        if not self._kept_us or self.context.watermark_us is None:
+            return slots[:0]
+        again: Integers = slots[self._windows.table["end"][slots] <= self.context.watermark_us]
+        self._windows.table[_TOLD][again] = 1
+        return again
+
+    def _times(self, rows: pa.RecordBatch, timed: Flags) -> tuple[Integers, Flags]:
+        """When each row counts as having happened, and which rows count: those with a time, and not too late."""
+        at_us, watermark_us = microseconds(rows.column(self._time)), self.context.watermark_us
+        if watermark_us is None:
+            return at_us, timed
+        last_end_us = at_us - at_us % self._every_us + self._size_us
+        is_late = timed & (last_end_us <= watermark_us - self._kept_us)
+        moves = self._late == "include_in_next_window"
+        self.context.counts["late_taken_in" if moves else "late"] += int(np.count_nonzero(is_late))
+        if moves:
+            return np.where(is_late, watermark_us, at_us), timed
+        if self._late == "dead_letter" and is_late.any():
+            set_late_aside(self.context, rows, at_us, is_late)
+        return at_us, timed & ~is_late
+
+    def _in_windows(self, rows: pa.RecordBatch) -> tuple[pa.RecordBatch, Integers]:
+        """The rows, each as often as it lies in a window that takes rows, and the starts of those windows."""
+        timed = rows.column(self._time).is_valid().to_numpy(zero_copy_only=False)
+        self.context.counts["without_time"] += int(len(timed) - np.count_nonzero(timed))
+        at_us, counts = self._times(rows, timed)
         count = self._size_us // self._every_us
         last = at_us - at_us % self._every_us
         starts = repeated(last, count) - np.tile(np.arange(count) * self._every_us, rows.num_rows)
-        open_ = repeated(timed, count)
+        taken = repeated(counts, count)
         if self.context.watermark_us is not None:
-            open_ = open_ & (starts + self._size_us > self.context.watermark_us)
-        self.context.counts["without_time"] += int(len(timed) - np.count_nonzero(timed))
-        if count == 1 and open_.all():
+            taken = taken & (starts + self._size_us > self.context.watermark_us - self._kept_us)
+        if count == 1 and taken.all():
             return rows, starts
         origin = repeated(np.arange(rows.num_rows), count)
-        anywhere = np.zeros(rows.num_rows, np.bool_)
-        anywhere[origin[open_]] = True
-        self.context.counts["late"] += int(np.count_nonzero(timed & ~anywhere))
-        return rows.take(origin[open_]), starts[open_]
+        return rows.take(origin[taken]), starts[taken]

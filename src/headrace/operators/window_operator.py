@@ -14,6 +14,7 @@ from headrace.operators.serial_operator import KeyedConfig, SerialOperator, chec
 from headrace.operators.window_state import OpenWindows, window_schema
 from headrace.serial import Batch, Context, Signal
 from headrace.serial import Operator as Instance
+from headrace.serial.items import Fields
 
 
 class WindowConfig(KeyedConfig):
@@ -46,6 +47,9 @@ class WindowOperator(SerialOperator[W]):
 class WindowInstance(Instance):
     """One lane's windows; they are open between micro-batches, in the lane's state."""
 
+    kept_beside: Fields = ()
+    """What is kept of each window beside its aggregates."""
+
     def __init__(self, config: WindowConfig, schema: Schema) -> None:
         self._time = schema.require(config.time).name
         self._keys = check_keys(config.keys, schema)
@@ -54,7 +58,7 @@ class WindowInstance(Instance):
 
     def open(self, context: Context) -> None:
         super().open(context)
-        self._windows = OpenWindows(context.state, self._keys, self._aggregates)
+        self._windows = OpenWindows(context.state, self._keys, self._aggregates, self.kept_beside)
 
     def on_signal(self, signal: Signal) -> Iterable[Batch] | None:
         """`close_window`: every open window leaves as it is; what comes later begins anew."""

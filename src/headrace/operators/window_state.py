@@ -14,6 +14,7 @@ from headrace.operators.aggregates import Aggregate, results
 from headrace.operators.arrow_types import TIMESTAMP, arrow_schema, arrow_type
 from headrace.operators.window_columns import END, START, WINDOW_COLUMNS
 from headrace.serial import KeyedTable, NodeState, timestamps
+from headrace.serial.items import Fields
 from headrace.serial.keys import Integers
 
 
@@ -25,10 +26,13 @@ def window_schema(keys: Sequence[Column], aggregates: Sequence[Aggregate]) -> Sc
 class OpenWindows:
     """A table with one row for each open window: its key, its start, its end and what its aggregates keep."""
 
-    def __init__(self, state: NodeState, keys: Sequence[Column], aggregates: Sequence[Aggregate]) -> None:
+    def __init__(
+        self, state: NodeState, keys: Sequence[Column], aggregates: Sequence[Aggregate], more: Fields = ()
+    ) -> None:
+        """`more` are numbers that an operator keeps of each window beside that."""
         key = [*((column.name, arrow_type(column.type)) for column in keys), (START, TIMESTAMP)]
         kept = [field for index, aggregate in enumerate(aggregates) for field in aggregate.fields(index)]
-        self.table: KeyedTable = state.table("windows", key, [("start", pa.int64()), ("end", pa.int64()), *kept])
+        self.table: KeyedTable = state.table("windows", key, [("start", pa.int64()), ("end", pa.int64()), *kept, *more])
         self._aggregates = aggregates
         self._schema = arrow_schema(window_schema(keys, aggregates))
 

@@ -53,6 +53,11 @@ class DeadLetter:
         return json.dumps({**fields, "reason": self.reason, "row": self.row})
 
 
+def letter_of(node: str, lane: int, row: dict[str, Any], reason: str) -> DeadLetter:
+    """For a row that is set aside without the record that it was."""
+    return DeadLetter(node, lane, _quoted(row), reason)
+
+
 class OperatorFailed(JobFailed):
     """An operator raised: says in which node and lane, on which row, and what."""
 

@@ -11,7 +11,7 @@ from typing import TypeAlias
 import pyarrow as pa
 
 from headrace.serial.batch import DEFAULT_INPUT, DEFAULT_OUTPUT, Batch, Copies
-from headrace.serial.boundary import FAIL, Boundary, DeadLetter, OnError
+from headrace.serial.boundary import FAIL, Boundary, DeadLetter, OnError, letter_of
 from headrace.serial.context import Context
 from headrace.serial.contract import Operator
 from headrace.serial.places import InputPlaces, Places
@@ -170,7 +170,12 @@ class Chain:
         return {node: running.report for node, running in self._running.items()}
 
     def dead_letters(self) -> list[DeadLetter]:
-        return [letter for running in self._running.values() for letter in running.boundary.dead_letters]
+        """Rows that operators could not handle, and those that they set aside."""
+        return [
+            letter
+            for running in self._running.values()
+            for letter in (*running.boundary.dead_letters, *_aside(running))
+        ]
 
     def close(self) -> None:
         for running in self._running.values():
@@ -204,3 +209,8 @@ class Chain:
         rows = [batch.rows for batch in self._leaving if batch.num_rows]
         self._leaving = []
         return rows
+
+
+def _aside(running: _Running) -> list[DeadLetter]:
+    context = running.context
+    return [letter_of(context.node, context.lane, row, reason) for row, reason in context.asides]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar, cast
 
@@ -35,6 +35,13 @@ class Context:
     """The time of the micro-batch; the same when it is run again. Operators never read the clock."""
     counts: Counter[str] = field(default_factory=Counter)
     """What the operator counted, by name: shown with the node's figures."""
+
+    asides: list[tuple[dict[str, Any], str]] = field(default_factory=list)
+    """Rows that the operator set aside, and why."""
+
+    def set_aside(self, rows: pa.RecordBatch, reasons: Sequence[str]) -> None:
+        """These rows become dead letters, each with its reason. The operator's node names the topic for them."""
+        self.asides += zip(rows.to_pylist(), reasons, strict=True)
 
     def is_late(self, times: pa.Array[Any]) -> np.ndarray[Any, np.dtype[np.bool_]]:
         """Which rows lie below the watermark; a row without a time does not."""
