@@ -145,7 +145,8 @@ class AuctionSite:
         output = self._directory / "right" / query.name
         until_ms = CLOSING_MS if query.is_windowed else None
         command = {"run": "nexmark-reference", "sql": query.reference, "until": until_ms, "output": str(output)}
-        self._peers.ask("pyspark", {**self._of_files(), **command})
+        if self._peers.ask("pyspark", {**self._of_files(), **command}) is None:
+            raise JobFailed(f"nobody can say what is right for {query.name}")
         return canonical(rows_of_files(output), query.keys)
 
     def _ours(self, run: str, query: Query, right: Counter[Row]) -> Figure:

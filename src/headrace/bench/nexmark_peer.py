@@ -42,14 +42,15 @@ class Streams:
         return files.json(os.path.join(self.command["path"], name)).withWatermark("dateTime", WATERMARK)
 
 
-def run_reference(spark: SparkSession, command: Command) -> None:
-    """The rows that are right, as JSON files in `output`. Rows at or after `until` are left out, if it is given."""
+def run_reference(spark: SparkSession, command: Command) -> bool:
+    """The rows that are right are in `output` afterwards, as JSON; without those at or after `until`, if given."""
     for name, schema in command["schemas"].items():
         rows = spark.read.schema(schema).json(os.path.join(command["path"], name))
         if command["until"] is not None:
             rows = rows.where(F.col("dateTime") < F.timestamp_millis(F.lit(command["until"])))
         rows.createOrReplaceTempView(name)
     spark.sql(command["sql"]).write.json(command["output"])
+    return True
 
 
 def run_query(spark: SparkSession, command: Command) -> float:

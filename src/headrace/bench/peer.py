@@ -74,10 +74,10 @@ def run_nexmark(spark: SparkSession, command: Command) -> float:
     return run_query(spark, command)
 
 
-def run_nexmark_reference(spark: SparkSession, command: Command) -> None:
+def run_nexmark_reference(spark: SparkSession, command: Command) -> bool:
     from headrace.bench.nexmark_peer import run_reference  # noqa: PLC0415
 
-    run_reference(spark, command)
+    return run_reference(spark, command)
 
 
 def run_latency(spark: SparkSession, command: Command) -> list[float]:

@@ -11,7 +11,10 @@ SELECT p.id, p.name, p.since
 FROM people AS p JOIN sellers AS s ON p.id = s.seller WITHIN 0 SECONDS;
 
 -- @reference
-SELECT DISTINCT p.id, p.name, window(p.dateTime, '10 seconds').start AS since
-FROM person AS p
-JOIN auction AS a ON p.id = a.seller
-  AND window(p.dateTime, '10 seconds').start = window(a.dateTime, '10 seconds').start;
+WITH people AS (
+  SELECT id, name, window.start AS since FROM person GROUP BY id, name, window(dateTime, '10 seconds')
+), sellers AS (
+  SELECT seller, window.start AS since FROM auction GROUP BY seller, window(dateTime, '10 seconds')
+)
+SELECT p.id, p.name, p.since
+FROM people AS p JOIN sellers AS s ON p.id = s.seller AND p.since = s.since;
