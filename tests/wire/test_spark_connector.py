@@ -35,5 +35,6 @@ def test_batch_and_streams(shared_broker: BrokerProcess, tmp_path: Path) -> None
     told = json.loads(done.stdout.splitlines()[-1])
     assert told["batch"] == [str(number) for number in range(10)]
     assert told["streaming"] == [str(number) for number in range(5, 10)]
-    # Where the connector is older than Spark it has no real-time mode, and says so.
-    assert told["real_time"] == told["streaming"] or "real" in told["real_time"].lower(), told["real_time"]
+    late = [f"7 late {number}" for number in range(20)]
+    assert told["real_time"]["values"] == sorted([*told["streaming"], *late])
+    assert not told["real_time"]["batch_ended"], "rows came before the end of their micro-batch"

@@ -9,12 +9,12 @@ cache file; see `json_glance.is_compiled`.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, Final, NamedTuple, TypeVar, cast
+from typing import Final, NamedTuple
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
+
+from headrace.compiled import compiled
 
 Bytes = NDArray[np.uint8]
 Integers = NDArray[np.int64]
@@ -49,32 +49,21 @@ class Places(NamedTuple):
     ends: Integers
 
 
-_Function = TypeVar("_Function", bound=Callable[..., Any])
-
-
-def _compiled(function: _Function) -> _Function:
-    try:
-        return cast("_Function", numba.njit(cache=True)(function))
-    except RuntimeError:
-        # No place to keep the compiled code: this process compiles its own.
-        return cast("_Function", numba.njit(function))
-
-
-@_compiled
+@compiled
 def _byte(data: Bytes, position: int) -> np.uint8:
     """An unsigned index spares the question whether it counts from the end."""
     byte: np.uint8 = data[np.uint64(position)]
     return byte
 
 
-@_compiled
+@compiled
 def _after_space(data: Bytes, position: int, end: int) -> int:
     while position < end and (_byte(data, position) == _SPACE or _byte(data, position) == _TAB):
         position += 1
     return position
 
 
-@_compiled
+@compiled
 def _after_text(data: Bytes, position: int, end: int) -> int:
     """Behind the quote that ends a text; `position` is behind the one that begins it."""
     for index in range(np.uint64(position), np.uint64(end)):
@@ -86,7 +75,7 @@ def _after_text(data: Bytes, position: int, end: int) -> int:
     return _NOWHERE
 
 
-@_compiled
+@compiled
 def _after_digits(data: Bytes, position: int, end: int) -> int:
     first = position
     while position < end and _ZERO <= _byte(data, position) <= _NINE:
@@ -94,7 +83,7 @@ def _after_digits(data: Bytes, position: int, end: int) -> int:
     return position if position > first else _NOWHERE
 
 
-@_compiled
+@compiled
 def _after_number(data: Bytes, position: int, end: int) -> int:
     if _byte(data, position) == _MINUS:
         position += 1
@@ -114,7 +103,7 @@ def _after_number(data: Bytes, position: int, end: int) -> int:
     return position
 
 
-@_compiled
+@compiled
 def _after_word(data: Bytes, position: int, end: int, word: Bytes) -> int:
     if end - position < len(word):
         return _NOWHERE
@@ -124,7 +113,7 @@ def _after_word(data: Bytes, position: int, end: int, word: Bytes) -> int:
     return position + len(word)
 
 
-@_compiled
+@compiled
 def _after_value(data: Bytes, position: int, end: int) -> tuple[int, int]:
     """Behind a value without nesting, and its kind."""
     if position >= end:
@@ -143,7 +132,7 @@ def _after_value(data: Bytes, position: int, end: int) -> tuple[int, int]:
     return _NOWHERE, ABSENT
 
 
-@_compiled
+@compiled
 def _name_number(data: Bytes, start: int, end: int, names: Names) -> int:
     for number in range(len(names.borders) - 1):
         first = names.borders[number]
@@ -158,7 +147,7 @@ def _name_number(data: Bytes, start: int, end: int, names: Names) -> int:
     return _NOWHERE
 
 
-@_compiled
+@compiled
 def find_fields(data: Bytes, borders: Integers, names: Names, places: Places) -> NDArray[np.bool_]:
     """Whether each object is plain. Fills `places` for those that are.
 
@@ -208,7 +197,7 @@ def find_fields(data: Bytes, borders: Integers, names: Names, places: Places) ->
     return plain
 
 
-@_compiled
+@compiled
 def gather(data: Bytes, chosen: NDArray[np.bool_], starts: Integers, ends: Integers) -> tuple[Bytes, NDArray[np.int32]]:
     """The bytes of the chosen places one after the other, and the borders between them; others are empty."""
     borders = np.zeros(len(chosen) + 1, np.int32)

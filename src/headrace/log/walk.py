@@ -1,17 +1,16 @@
 """The way from record to record, compiled.
 
-A record starts with its length, so that no operation on arrays finds the starts. Compiled once for a machine; kept in
-a cache file.
+A record starts with its length, so that no operation on arrays finds the starts.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Final, cast
+from typing import Final
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
+
+from headrace.compiled import compiled
 
 Integers = NDArray[np.int64]
 
@@ -19,7 +18,8 @@ _VARINT_BITS_MAX: Final = 70
 ALL_SOUND: Final = -1
 
 
-def _record_starts(
+@compiled
+def record_starts(
     data: NDArray[np.uint8], payload_starts: Integers, payload_ends: Integers, counts: Integers, starts: Integers
 ) -> int:
     """Fills `starts`. Returns ALL_SOUND, or the number of the first payload that its records do not fill exactly."""
@@ -45,19 +45,6 @@ def _record_starts(
             return number
     return ALL_SOUND
 
-
-_Walk = Callable[[NDArray[np.uint8], Integers, Integers, Integers, Integers], int]
-
-
-def _compiled() -> _Walk:
-    try:
-        return cast("_Walk", numba.njit(cache=True)(_record_starts))
-    except RuntimeError:
-        # No place to keep the compiled code: this process compiles its own.
-        return cast("_Walk", numba.njit(_record_starts))
-
-
-record_starts: Final = _compiled()
 
 # The kinds of arrays it will meet, so that it is compiled or loaded now, and not in every process forked from this one.
 _NOTHING: Final = np.zeros(0, np.int64)

@@ -6,6 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+import numpy as np
+
 from headrace.log import Span
 from headrace.wire.packing import INT32, Malformed, Reader
 
@@ -31,7 +33,7 @@ class FrameReceiver:
         # May be changed at any time; frames whose length was read already are not concerned.
         self.frame_bytes_max = frame_bytes_max
         self._shared = bytearray(RECEIVE_BUFFER_BYTES)
-        self._large: bytearray | None = None
+        self._large: memoryview | None = None
         self._large_bytes = 0
         self._filled = 0
 
@@ -47,12 +49,12 @@ class FrameReceiver:
         else:
             yield from self._advance_shared()
 
-    def _advance_large(self, large: bytearray) -> Iterator[memoryview]:
+    def _advance_large(self, large: memoryview) -> Iterator[memoryview]:
         if self._filled == self._large_bytes:
             self._large, self._filled = None, 0
-            yield memoryview(large)[LENGTH_BYTES:]
+            yield large[LENGTH_BYTES:]
         elif self._filled == len(large):
-            self._large = bytearray(min(2 * len(large), self._large_bytes))
+            self._large = _room(min(2 * len(large), self._large_bytes))
             self._large[: self._filled] = large
 
     def _advance_shared(self) -> Iterator[bytes]:
@@ -71,10 +73,10 @@ class FrameReceiver:
         if total <= RECEIVE_BUFFER_BYTES:
             self._keep_rest(self._shared, start)
             return
-        self._large, self._large_bytes = bytearray(min(total, TRUSTED_FRAME_BYTES)), total
+        self._large, self._large_bytes = _room(min(total, TRUSTED_FRAME_BYTES)), total
         self._keep_rest(self._large, start)
 
-    def _keep_rest(self, target: bytearray, start: int) -> None:
+    def _keep_rest(self, target: bytearray | memoryview, start: int) -> None:
         rest = self._shared[start : self._filled]
         target[: len(rest)] = rest
         self._filled = len(rest)
@@ -84,6 +86,11 @@ class FrameReceiver:
         if size < 0 or size > self.frame_bytes_max:
             raise Malformed(f"a frame of {size} bytes; at most {self.frame_bytes_max} are accepted")
         return size
+
+
+def _room(size_bytes: int) -> memoryview:
+    """Not set to zero, as Python's own buffers are: it is filled before anybody reads it."""
+    return np.empty(size_bytes, dtype=np.uint8).data
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,12 +8,15 @@ from __future__ import annotations
 import json
 import sys
 import time
+from statistics import median
 from typing import Any
 
+from confluent_kafka import Producer
 from pyspark.sql import DataFrame, SparkSession
 
 BOOTSTRAP, DIRECTORY, SETTINGS = sys.argv[1], sys.argv[2], json.loads(sys.argv[3])
 DEADLINE_S = 60.0
+LATE = 20
 
 
 def topic(name: str, **options: str) -> dict[str, str]:
@@ -36,24 +39,44 @@ def stream(spark: SparkSession, target: str, **trigger: Any) -> Any:
     return writer.option("checkpointLocation", f"{DIRECTORY}/{target}").outputMode("update").trigger(**trigger).start()
 
 
-def real_time(spark: SparkSession) -> list[str] | str:
-    """What came out, or why it does not run."""
-    try:
-        query = stream(spark, "spark-real-time", realTime="10 seconds")
-        ends_at = time.monotonic() + DEADLINE_S
-        seen: list[str] = []
-        while len(seen) < 5 and time.monotonic() < ends_at and query.isActive:
-            time.sleep(0.5)
-            seen = read(spark, "spark-real-time")
-        failure = query.exception()
-        query.stop()
-        return seen if failure is None else str(failure).splitlines()[0]
-    except Exception as error:
-        return f"{type(error).__name__}: {str(error).splitlines()[0]}"
+def real_time(spark: SparkSession) -> dict[str, Any]:
+    """Rows that were there, and rows sent while one micro-batch runs, which does not end before them."""
+    query = stream(spark, "spark-real-time", realTime="5 minutes")
+    awaited(spark, query, 5)
+    producer = Producer({"bootstrap.servers": BOOTSTRAP})
+    for number in range(LATE):
+        producer.produce("spark-in", f"7 late {number}".encode())
+        producer.flush()
+    seen = awaited(spark, query, 5 + LATE)
+    ended = query.lastProgress is not None
+    query.stop()
+    return {"values": seen, "batch_ended": ended, "delay_ms": median(delays_ms(spark))}
+
+
+def awaited(spark: SparkSession, query: Any, count: int) -> list[str]:
+    ends_at = time.monotonic() + DEADLINE_S
+    seen: list[str] = []
+    while len(seen) < count and time.monotonic() < ends_at and query.isActive:
+        seen = read(spark, "spark-real-time")
+    if query.exception() is not None:
+        raise SystemExit(str(query.exception()))
+    return seen
+
+
+def delays_ms(spark: SparkSession) -> list[float]:
+    """From the time that the first producer gave a late row until the one that Spark's gave it."""
+    times: list[dict[str, float]] = []
+    for name in ("spark-in", "spark-real-time"):
+        rows = spark.read.format("kafka").options(**topic("subscribe") | {"subscribe": name}).load()
+        late = rows.selectExpr("cast(value as string) as text", "timestamp").where("text like '7 late%'").collect()
+        times.append({row["text"]: row["timestamp"].timestamp() for row in late})
+    sent, came = times
+    return [1000 * (came[text] - sent[text]) for text in came]
 
 
 def main() -> None:
-    builder = SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false")
+    # In real-time mode every partition holds a slot all the time; the rest is for looking.
+    builder = SparkSession.builder.master("local[4]").config("spark.ui.enabled", "false")
     for name, value in SETTINGS.items():
         builder = builder.config(name, value)
     spark = builder.getOrCreate()
