@@ -1,0 +1,106 @@
+import { Alert, Button, Group, Stack, Text } from "@mantine/core";
+import { notifications } from "@mantine/notifications";
+import { IconAlertTriangle, IconArrowBackUp, IconCheck } from "@tabler/icons-react";
+import { useMutation } from "@tanstack/react-query";
+import { start } from "@/api/pipelines";
+import { messageOf } from "@/api/problem";
+import { JobFailure } from "@/shared/JobFailure";
+import { DeployProgress } from "./DeployProgress";
+import type { Verdict } from "./deployProgress";
+import type { Deployment } from "./useDeployment";
+
+const WORDS: Readonly<Record<Exclude<Verdict, "failed" | null>, string>> = {
+  progressed: "It runs and has finished its first batch.",
+  idle: "It runs and has read everything that is there.",
+  paused: "It runs and is paused by a signal, as the version before.",
+  ended: "It ran to the end of its sources, or was stopped.",
+};
+
+interface DeployOutcomeProps {
+  pipeline: string;
+  deployment: Deployment;
+  onClose: () => void;
+}
+
+/** The steps of a deploy, and whether the new version does its work or why it does not. */
+export function DeployOutcome({ pipeline, deployment, onClose }: DeployOutcomeProps) {
+  const { version, verdict, nodes, step } = deployment;
+  return (
+    <Stack gap="sm">
+      <DeployProgress nodes={nodes} step={step} />
+      <Judgement deployment={deployment} />
+      <Group justify="flex-end">
+        {verdict === "failed" && <RollBack pipeline={pipeline} before={deployment.before} onDone={onClose} />}
+        <Button variant="default" onClick={onClose} data-autofocus disabled={version === null}>
+          Close
+        </Button>
+      </Group>
+    </Stack>
+  );
+}
+
+function Judgement({ deployment: { version, verdict, job } }: { deployment: Deployment }) {
+  if (version === null) return null;
+  if (verdict === "failed") {
+    return (
+      <Alert
+        role="alert"
+        color="red"
+        variant="light"
+        icon={<IconAlertTriangle size={18} aria-hidden />}
+        title={`Version ${version} failed${job?.error?.node ? ` at ${job.error.node}` : ""}`}
+      >
+        {job?.error && <JobFailure error={job.error} />}
+      </Alert>
+    );
+  }
+  if (verdict === null) {
+    return (
+      <Text size="sm" c="dimmed">
+        Version {version} is deployed and starts its work.
+        {job?.error ? ` It is being started again: ${job.error.message}` : " You need not wait for it."}
+      </Text>
+    );
+  }
+  return (
+    <Alert
+      role="status"
+      color="teal"
+      variant="light"
+      icon={<IconCheck size={18} aria-hidden />}
+      title={`Version ${version} is verified`}
+    >
+      {WORDS[verdict]}
+    </Alert>
+  );
+}
+
+/** Runs the version that ran before; the draft stays as it is. */
+function RollBack({
+  pipeline,
+  before,
+  onDone,
+}: {
+  pipeline: string;
+  before: number | null;
+  onDone: () => void;
+}) {
+  const { mutate, isPending } = useMutation({
+    mutationFn: () => start(pipeline, before),
+    onSuccess: () => {
+      notifications.show({ color: "teal", message: `Version ${before} runs again; the draft is kept` });
+      onDone();
+    },
+    onError: (error) => notifications.show({ color: "red", message: messageOf(error) }),
+  });
+  if (before === null) return null;
+  return (
+    <Button
+      leftSection={<IconArrowBackUp size={14} aria-hidden />}
+      loading={isPending}
+      onClick={() => mutate()}
+    >
+      Go back to version {before}
+    </Button>
+  );
+}
