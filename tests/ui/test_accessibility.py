@@ -27,6 +27,7 @@ PAGES = {
     f"/topics/{TOPIC}?view=partitions": "Segments",
     f"/topics/{TOPIC}?view=settings": "retention.ms",
     "/topics?view=groups": "No consumer groups",
+    "/topics?view=schemas": "looked-at-value",
     f"/pipelines/{NAME}": "warm_filter",
     f"/pipelines/{NAME}/versions": "No difference",
     "/nowhere": "There is no such page",
@@ -37,6 +38,7 @@ PAGES = {
 def something_to_see(api: httpx.Client) -> None:
     api.post("/api/pipelines", json={"sql": SQL, "name": NAME, "note": "to look at"})
     api.post("/api/topics", json={"name": TOPIC})
+    api.post("/api/registry/subjects/looked-at-value/versions", json={"schema": '"string"'})
     api.post(f"/api/topics/{TOPIC}/messages", json={"key": "k", "value": '{"hello": "there"}'})
 
 

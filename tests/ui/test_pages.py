@@ -91,3 +91,23 @@ def test_a_pipeline_is_stopped_started_and_deleted_from_the_list(open_page: Open
     page.get_by_role("button", name="Delete the pipeline").click()
     expect(row).to_have_count(0)
     assert api.get("/api/pipelines/listed").status_code == 404
+
+
+def test_schemas_are_read_and_their_compatibility_is_set(open_page: OpenPage, api: httpx.Client) -> None:
+    field = '{"name": "sensor", "type": "string"}'
+    for fields in (field, f'{field}, {{"name": "unit", "type": "string", "default": "C"}}'):
+        schema = f'{{"type": "record", "name": "Reading", "fields": [{fields}]}}'
+        answer = api.post("/api/registry/subjects/readings-value/versions", json={"schema": schema})
+        assert answer.status_code == 200, answer.text
+    page = open_page("/topics?view=schemas")
+    page.get_by_role("button", name="Versions of readings-value").click()
+    text = page.get_by_label("Schema of readings-value")
+    expect(text).to_contain_text("unit")
+    page.get_by_label("Version", exact=True).and_(page.locator("input")).click()
+    page.get_by_role("option", name="1").click()
+    expect(text).not_to_contain_text("unit")
+    page.get_by_label("Compatibility").and_(page.locator("input")).click()
+    page.get_by_role("option", name="FULL", exact=True).click()
+    expect(page.get_by_label("Compatibility").and_(page.locator("input"))).to_have_value("FULL")
+    level = api.get("/api/registry/config/readings-value", params={"defaultToGlobal": True}).json()
+    assert level == {"compatibilityLevel": "FULL"}

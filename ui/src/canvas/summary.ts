@@ -5,10 +5,16 @@ export function summaryOf(config: Readonly<Config>, operator: Operator | undefin
   const main = operator?.positional;
   const value = main && main in config ? config[main] : Object.values(config)[0];
   if (value === undefined || value === null || value === "") return operator?.summary ?? "";
-  return written(value);
+  return typeof value === "number" ? `${titleOf(main, operator)}${value}` : written(value);
 }
 
 function written(value: Json): string {
   if (Array.isArray(value)) return value.map(written).join(", ");
   return typeof value === "object" ? JSON.stringify(value) : String(value);
+}
+
+/** A number alone says little. */
+function titleOf(setting: string | null | undefined, operator: Operator | undefined): string {
+  const title = setting && operator?.settings.properties?.[setting]?.title;
+  return title ? `${title} ` : "";
 }

@@ -29,6 +29,8 @@ export interface CodeEditorProps {
   columns?: readonly string[];
 }
 
+/** Ctrl+Enter deploys, wherever the focus is. */
+const EDITING_KEYS = defaultKeymap.filter(({ key }) => key !== "Mod-Enter");
 const NO_MARKS: readonly Mark[] = [];
 const NO_COLUMNS: readonly string[] = [];
 
@@ -106,7 +108,7 @@ function pageExtensions(): Extension {
     EditorView.lineWrapping,
     keymap.of([
       ...closeBracketsKeymap,
-      ...defaultKeymap,
+      ...EDITING_KEYS,
       ...historyKeymap,
       ...searchKeymap,
       ...completionKeymap,
@@ -125,6 +127,6 @@ function fieldExtensions(): Extension {
     syntaxHighlighting(highlighting),
     editorTheme,
     EditorView.lineWrapping,
-    keymap.of([...completionKeymap, ...closeBracketsKeymap, ...historyKeymap, ...defaultKeymap]),
+    keymap.of([...completionKeymap, ...closeBracketsKeymap, ...historyKeymap, ...EDITING_KEYS]),
   ];
 }

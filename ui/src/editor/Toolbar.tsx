@@ -56,7 +56,7 @@ export function Toolbar({ onDeploy, commands }: { onDeploy: () => void; commands
       />
       <UndoButtons />
       {commands}
-      <Group gap={6} wrap="nowrap" ml="auto">
+      <Group gap={6} wrap="nowrap" ml="auto" flex="none">
         <ChangesChip onClick={onDeploy} />
         <RunButtons pipeline={pipeline} />
         <Button leftSection={<IconRocket size={14} aria-hidden />} onClick={onDeploy}>

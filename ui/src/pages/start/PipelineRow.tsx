@@ -46,14 +46,16 @@ export function PipelineRow({ pipeline, job }: PipelineRowProps) {
       </td>
       <td className={table.fit}>
         {changes > 0 ? (
-          <Badge variant="outline" color="gray" c="var(--hr-warn)">
+          <Badge variant="outline" color="gray" c="var(--hr-warn)" miw="max-content">
             {plural(changes, "change")}
           </Badge>
         ) : (
           <span className={table.soft}>–</span>
         )}
       </td>
-      <td className={`${table.soft} ${table.spare}`}>{latest ? moment(latest.saved_at) : "–"}</td>
+      <td className={`${table.soft} ${table.fit} ${table.spare}`}>
+        {latest ? moment(latest.saved_at) : "–"}
+      </td>
       <td className={table.fit}>
         <PipelineActions pipeline={pipeline} />
       </td>

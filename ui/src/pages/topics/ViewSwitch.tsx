@@ -1,7 +1,7 @@
 import { SegmentedControl } from "@mantine/core";
 
 interface ViewSwitchProps {
-  view: "topics" | "groups";
+  view: "topics" | "groups" | "schemas";
   onView: (view: string | null) => void;
 }
 
@@ -15,6 +15,7 @@ export function ViewSwitch({ view, onView }: ViewSwitchProps) {
       data={[
         { value: "topics", label: "Topics" },
         { value: "groups", label: "Consumer groups" },
+        { value: "schemas", label: "Schemas" },
       ]}
     />
   );

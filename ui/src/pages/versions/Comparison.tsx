@@ -8,7 +8,7 @@ import { Changes } from "./Changes";
 import classes from "./Comparison.module.css";
 import { marksOf } from "./marks";
 import { type Content, useContent, useDiff } from "./queries";
-import { StillCanvas } from "./StillCanvas";
+import { isWideGraph, StillCanvas } from "./StillCanvas";
 import { type Sides, sideTitle } from "./sides";
 
 interface ComparisonProps {
@@ -46,9 +46,10 @@ function Canvases({ before, after, changes, sides }: CanvasesProps) {
   const [viewport, setViewport] = useState<Viewport>({ x: 0, y: 0, zoom: 1 });
   // A node that is on both sides stands at the same place, so that the eye finds it.
   const places = useMemo(() => ({ ...placesOf(before), ...placesOf(after) }), [before, after]);
+  const isWide = isWideGraph(places);
   const shared = { places, viewport, onViewport: setViewport };
   return (
-    <div className={classes.canvases}>
+    <div className={classes.canvases} key={`${isWide}`} data-wide={isWide || undefined}>
       <StillCanvas
         title={sideTitle(sides.old)}
         document={before.document}

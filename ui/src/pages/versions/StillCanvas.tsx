@@ -1,6 +1,13 @@
 import "@xyflow/react/dist/style.css";
 import { useComputedColorScheme } from "@mantine/core";
-import { type Edge, type Node, ReactFlow, type ReactFlowInstance, type Viewport } from "@xyflow/react";
+import {
+  type Edge,
+  type Node,
+  ReactFlow,
+  type ReactFlowInstance,
+  type Rect,
+  type Viewport,
+} from "@xyflow/react";
 import { useMemo } from "react";
 import type { DocumentBody } from "@/api/types";
 import { edgeKey, type Layout } from "@/document/graph";
@@ -9,6 +16,7 @@ import classes from "./StillCanvas.module.css";
 import { StillNode, type StillNodeData } from "./StillNode";
 
 const NODE = { width: 190, height: 56 };
+const WIDE_PX = 700;
 const NODE_TYPES = { still: StillNode };
 const STROKES: Record<NonNullable<Mark>, string> = {
   added: "var(--hr-good)",
@@ -55,12 +63,20 @@ export function StillCanvas({ title, document, places, marks, viewport, onViewpo
 
 /** Both sides show the same part: the place of all nodes of both. */
 function showAll(flow: ReactFlowInstance<Node<StillNodeData>>, places: Layout): void {
+  if (Object.keys(places).length > 0) void flow.fitBounds(boundsOf(places), { padding: 0.12 });
+}
+
+function boundsOf(places: Layout): Rect {
   const all = Object.values(places);
-  if (all.length === 0) return;
   const [left, top] = [Math.min(...all.map(({ x }) => x)), Math.min(...all.map(({ y }) => y))];
   const [right, bottom] = [Math.max(...all.map(({ x }) => x)), Math.max(...all.map(({ y }) => y))];
-  const bounds = { x: left, y: top, width: right - left + NODE.width, height: bottom - top + NODE.height };
-  void flow.fitBounds(bounds, { padding: 0.12 });
+  return { x: left, y: top, width: right - left + NODE.width, height: bottom - top + NODE.height };
+}
+
+/** A long chain could not be read in half the width: its two versions stand one above the other. */
+export function isWideGraph(places: Layout): boolean {
+  const { width, height } = boundsOf(places);
+  return width > WIDE_PX && width > 2 * height;
 }
 
 function nodesOf(document: DocumentBody, places: Layout, marks: Marks): Node<StillNodeData>[] {
