@@ -26,6 +26,8 @@ from headrace.process.ports import LOOPBACK
 from headrace.signals import SignalRecord
 from headrace.spark import BatchResult, Engine, EngineSettings, EventBus, JobStatus
 from headrace.spark.sending import signal_to
+from headrace.sql import Ask, print_statement, read_requests
+from headrace.tables import Tables, declared_in
 from headrace.wire.client import Client
 from headrace.wire.client.signals import known_signals, send_signal
 
@@ -58,6 +60,7 @@ class Local:
         self._bootstrap: str | None = None
         self._engine: Engine | None = None
         self._sender: Sender | None = None
+        self._asked: Tables | None = None
 
     def __enter__(self) -> Self:
         """Raises Conflict for a directory or port in use, ExternalFailure when broker or Spark do not start."""
@@ -75,8 +78,10 @@ class Local:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        if self._asked is not None:
+            self._asked.close()
         self._open.close()
-        self._engine, self._bootstrap, self._sender = None, None, None
+        self._engine, self._bootstrap, self._sender, self._asked = None, None, None, None
 
     @property
     def bootstrap(self) -> str:
@@ -165,6 +170,32 @@ class Local:
         """All committed records of a topic, read as JSON, partition by partition in order. Raises NotFound."""
         with Reader(self.bootstrap, topic, client_id="headrace-local") as reader:
             return [json.loads(record.value or b"null") for record in reader.records()]
+
+    def sql(self, question: str) -> list[dict[str, Any]]:
+        """What a SELECT says over tables of pipelines that were started, or that CREATE TABLE before it declares.
+
+        Raises NotFound for a table that is not there, InvalidInput for what cannot be answered.
+        """
+        requests = read_requests(question)
+        if not requests or not isinstance(requests[-1].operation, Ask):
+            raise InvalidInput("this asks nothing", hint="SELECT … FROM table WHERE …")
+        asked = requests[-1]
+        own = declared_in(asked.definitions, self.engine.catalogue) if asked.definitions else ()
+        return self._tables.ask(print_statement(asked.operation), own).as_objects()
+
+    @property
+    def _tables(self) -> Tables:
+        """Copies are brought up to date when they are asked."""
+        if self._asked is None:
+            engine = self.engine
+            path = engine.settings.data_directory / "tables.sqlite"
+            self._asked = Tables(
+                path,
+                engine.location,
+                lambda: [engine.document(job.pipeline) for job in engine.jobs()],
+                engine.catalogue,
+            )
+        return self._asked
 
     def preview(self, pipeline: Builder | Document | str, node: str) -> list[dict[str, Any]]:
         """The newest rows of a preview node, the newest last."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from headrace.errors import HeadraceError
+from headrace.errors import HeadraceError, NotFound
 from headrace.graph import Document
 from headrace.server.service import Service
 from headrace.server.statements import Statements
@@ -22,7 +22,7 @@ def saved(service: Service, limit: int = 20, name: str = "drones") -> Document:
     return document
 
 
-def rows(service: Service, sql: str) -> list[list[str | int | None]]:
+def rows(service: Service, sql: str) -> list[list[str | int | float | bool | None]]:
     (view,) = Statements(service).run(sql)
     assert all(len(row) == len(view.columns) for row in view.rows)
     return view.rows
@@ -88,3 +88,16 @@ def test_what_cannot_be_answered_is_told(service: Service, sql: str, message: st
         Statements(service).run(sql)
     assert message in caught.value.message
     assert hint in str(caught.value.hint)
+
+
+def test_tables_that_pipelines_have(service: Service) -> None:
+    document = parse("CREATE STREAM t (k STRING, v INT); CREATE TABLE newest AS SELECT k PRIMARY KEY, v FROM t", "p")
+    service.save(document, note="", author="")
+    assert rows(service, "SHOW TABLES") == [["newest", "newest", "k"]]
+    assert rows(service, "DESCRIBE newest") == [["k", "STRING", "key"], ["v", "INT", None]]
+
+
+@pytest.mark.parametrize("sql", ["SELECT * FROM nobody", "CREATE TABLE x (k STRING PRIMARY KEY); SELECT * FROM y"])
+def test_a_table_that_is_not_there_is_told(service: Service, sql: str) -> None:
+    with pytest.raises(NotFound, match="no table"):
+        rows(service, sql)

@@ -10,7 +10,7 @@ import pytest
 from headrace.errors import InvalidSyntax
 from headrace.graph.document import Document, Edge, Json, Node
 from headrace.operators.catalogue import Catalogue
-from headrace.sql import print_sql
+from headrace.sql import parse, print_sql
 from headrace.sql.to_graph import translate
 
 MINUTE = "INTERVAL '1' MINUTE"
@@ -92,9 +92,23 @@ def test_joins_of_joins() -> None:
     ],
 )
 def test_state_without_an_end_is_refused(clause: str) -> None:
+    streams = "".join(
+        f"CREATE STREAM {name} (k STRING, v INT, ts TIMESTAMP, WATERMARK FOR ts AS ts);" for name in ("a", "b")
+    )
     with pytest.raises(InvalidSyntax) as caught:
-        join(clause)
+        parse(f"{streams} CREATE STREAM v AS SELECT a.k FROM {clause}")
     assert "WITHIN" in str(caught.value.hint)
+
+
+def test_a_join_with_a_table_is_a_lookup_and_so_is_one_without_a_bound() -> None:
+    known = parse(
+        "CREATE STREAM a (k STRING); CREATE TABLE b (k STRING PRIMARY KEY, v INT);"
+        "CREATE STREAM s AS SELECT a.k, v FROM a LEFT JOIN b ON a.k = b.k"
+    )
+    assert known.node("s_join") == Node("s_join", "lookup-join", {"on": "left.k = right.b_k", "kind": "left"})
+    unknown = translate("CREATE VIEW s AS SELECT * FROM a JOIN b ON a.k = b.k", Catalogue())
+    assert unknown.nodes == (Node("s", "lookup-join", {"on": "left.k = right.k"}),)
+    assert parse(print_sql(known)) == known
 
 
 @pytest.mark.parametrize(

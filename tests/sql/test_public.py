@@ -7,12 +7,15 @@ import headrace.sql
 
 def test_public_names() -> None:
     assert sorted(headrace.sql.__all__) == [
+        "Ask",
+        "Create",
         "Describe",
         "Explain",
         "PipelineAction",
         "Request",
         "SPARK_FUNCTIONS",
         "Show",
+        "declared_tables",
         "expand",
         "parse",
         "print_sql",

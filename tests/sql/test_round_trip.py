@@ -31,14 +31,18 @@ def foldable_documents(draw: st.DrawFn) -> Document:
     for node in document.nodes:
         for edge in document.inputs_of(node.id):
             before = document.node(edge.source)
-            base = names[node.id] if node.operator in ("to-topic", "to-file", "preview") else _base(names[node.id])
+            base = (
+                names[node.id]
+                if node.operator in ("to-topic", "to-table", "to-file", "preview")
+                else _base(names[node.id])
+            )
             choices = [f"{base}_{suffix}" for suffix in _SUFFIXES.get(before.operator, ())]
-            if node.operator == "to-topic" and draw(st.booleans()):
+            if node.operator in ("to-topic", "to-table") and draw(st.booleans()):
                 _rename(names, node.id, f"into_{names[before.id]}")
             elif len(choices) > 0 and draw(_mostly):
                 _rename(names, before.id, draw(st.sampled_from(choices)))
     nodes = [replace(node, id=names[node.id]) for node in document.nodes]
-    edges = [Edge(names[edge.source], names[edge.target]) for edge in document.edges]
+    edges = [replace(edge, source=names[edge.source], target=names[edge.target]) for edge in document.edges]
     return Document(document.name, tuple(nodes), tuple(edges))
 
 

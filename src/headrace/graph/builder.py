@@ -89,6 +89,19 @@ class Stream(Step, AggregationSteps, SerialSteps):
         settings: dict[str, Json] = {"on": on, "kind": kind, "before": before, "after": after, "window": window}
         return self._beside(right, "join", id, given(Stream.join, settings))
 
+    def lookup_join(
+        self,
+        table: Step,
+        on: str,
+        *,
+        kind: Literal["inner", "left"] = "inner",
+        spread: Literal["whole", "by_key"] = "whole",
+        id: str | None = None,
+    ) -> Stream:
+        """Adds the rows of a table that belong to each row: `events.lookup_join(drones, "left.drone = right.id")`."""
+        settings: dict[str, Json] = {"on": on, "kind": kind, "spread": spread}
+        return self._beside(table, "lookup-join", id, given(Stream.lookup_join, settings))
+
     def to_topic(
         self,
         topic: str,
@@ -114,6 +127,34 @@ class Stream(Step, AggregationSteps, SerialSteps):
             "partitions": partitions,
         }
         return self._end("to-topic", id, given(Stream.to_topic, settings))
+
+    def to_table(
+        self,
+        topic: str,
+        *,
+        key: str,
+        mode: Literal["upsert", "delete"] = "upsert",
+        format: Literal["json", "csv", "arrow", "raw", "avro", "protobuf"] = "json",
+        delimiter: str = ",",
+        value_schema: str | None = None,
+        value_message: str | None = None,
+        schema_registry: str | None = None,
+        partitions: int | None = None,
+        id: str | None = None,
+    ) -> Sink:
+        """Writes the rows to a table: each takes the place of the one with its key."""
+        settings: dict[str, Json] = {
+            "topic": topic,
+            "key": key,
+            "mode": mode,
+            "format": format,
+            "delimiter": delimiter,
+            "value_schema": value_schema,
+            "value_message": value_message,
+            "schema_registry": schema_registry,
+            "partitions": partitions,
+        }
+        return self._end("to-table", id, given(Stream.to_table, settings))
 
     def to_file(self, path: str, *, format: Literal["json", "csv", "parquet"] = "json", id: str | None = None) -> Sink:
         """Writes the rows to files of a folder."""
@@ -188,6 +229,32 @@ class Builder:
             "dead_letter": dead_letter,
         }
         return self.add("topic", id=id, **given(Builder.topic, settings))
+
+    def table(
+        self,
+        topic: str,
+        *,
+        schema: str,
+        key: str,
+        format: Literal["json", "csv", "arrow", "raw", "avro", "protobuf"] = "json",
+        delimiter: str = ",",
+        value_schema: str | None = None,
+        value_message: str | None = None,
+        schema_registry: str | None = None,
+        id: str | None = None,
+    ) -> Stream:
+        """A table, for the right side of a lookup join."""
+        settings: dict[str, Json] = {
+            "topic": topic,
+            "schema": schema,
+            "key": key,
+            "format": format,
+            "delimiter": delimiter,
+            "value_schema": value_schema,
+            "value_message": value_message,
+            "schema_registry": schema_registry,
+        }
+        return self.add("table", id=id, **given(Builder.table, settings))
 
     def generator(
         self,

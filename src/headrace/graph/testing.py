@@ -87,11 +87,11 @@ def documents(draw: st.DrawFn, *, max_sources: int = MAX_SOURCES, max_steps: int
         draw(st.sampled_from((_topic, _topic, _generator, _file)))(growing)
     for _ in range(draw(st.integers(0, max_steps))):
         stream = draw(st.sampled_from(growing.streams))
-        draw(st.sampled_from((_filter, _select, _window)))(growing, stream)
+        draw(st.sampled_from((_filter, _select, _window, _lookup)))(growing, stream)
     followed = {edge.source for edge in growing.edges}
     for stream in growing.streams:
         if stream.node not in followed or draw(st.integers(0, 3)) == 0:
-            draw(st.sampled_from((_to_topic, _to_topic, _to_file, _preview)))(growing, stream)
+            draw(st.sampled_from((_to_topic, _to_topic, _to_table, _to_file, _preview)))(growing, stream)
     return Document(draw(_words), tuple(growing.nodes), tuple(growing.edges))
 
 
@@ -205,6 +205,33 @@ def _window(growing: _Growing, stream: _Stream) -> None:
     bounds = (Column("_window_start", "TIMESTAMP"), Column("_window_end", "TIMESTAMP"))
     node = growing.add("tumbling-window", config, stream)
     growing.streams.append(_Stream(node, (*bounds, *keys, *made)))
+
+
+def _lookup(growing: _Growing, stream: _Stream) -> None:
+    keys = stream.of("STRING")
+    if not keys or any(column.name.startswith("of_table") for column in stream.columns):
+        return
+    found = (Column("of_table_id", "STRING"), Column("of_table_note", "STRING"))
+    config: dict[str, Json] = {"topic": growing.draw(_topics), "schema": str(Schema(found)), "key": found[0].name}
+    table = growing.add("table", config)
+    key = _in_sql(growing.draw(st.sampled_from(keys)).name)
+    kind: dict[str, Json] = {"kind": "left"} if growing.chance() else {}
+    node = growing.add("lookup-join", {"on": f"left.{key} = right.of_table_id", **kind})
+    growing.edges += [Edge(stream.node, node, "out", "left"), Edge(table, node, "out", "right")]
+    growing.streams.append(_Stream(node, (*stream.columns, *found), stream.event_time))
+
+
+def _to_table(growing: _Growing, stream: _Stream) -> None:
+    keys = stream.of("STRING", "INT", "BIGINT")
+    if not keys:
+        _to_topic(growing, stream)
+        return
+    config: dict[str, Json] = {"topic": growing.draw(_topics), "key": growing.draw(st.sampled_from(keys)).name}
+    if growing.chance():
+        config["mode"] = "delete"
+    if growing.chance():
+        config["partitions"] = growing.draw(st.integers(1, 64))
+    growing.add("to-table", config, stream)
 
 
 def _to_topic(growing: _Growing, stream: _Stream) -> None:

@@ -19,6 +19,7 @@ from headrace.operators.generator_source import GeneratorSource
 from headrace.operators.http_lookup import HttpLookup
 from headrace.operators.join import Join
 from headrace.operators.length_window import LengthWindow
+from headrace.operators.lookup_join import LookupJoin
 from headrace.operators.preview import Preview
 from headrace.operators.processing_time import ProcessingTime
 from headrace.operators.python_function import PythonFunction
@@ -29,6 +30,8 @@ from headrace.operators.select import Select
 from headrace.operators.session_window import SessionWindow
 from headrace.operators.sliding_window import SlidingWindow
 from headrace.operators.spec import Operator
+from headrace.operators.table_sink import TableSink
+from headrace.operators.table_source import TableSource
 from headrace.operators.time_window import TimeWindow
 from headrace.operators.top_n import TopN
 from headrace.operators.topic_sink import TopicSink
@@ -43,6 +46,7 @@ BUILT_IN: tuple[AnyOperator, ...] = (
     GeneratorSource(),
     FileSource(),
     PythonSource(),
+    TableSource(),
     Filter(),
     Select(),
     TumblingWindow(),
@@ -54,6 +58,7 @@ BUILT_IN: tuple[AnyOperator, ...] = (
     ProcessingTime(),
     Union(),
     Join(),
+    LookupJoin(),
     Deduplicate(),
     FollowedBy(),
     HttpLookup(),
@@ -63,6 +68,7 @@ BUILT_IN: tuple[AnyOperator, ...] = (
     SessionWindow(),
     TimeWindow(),
     TopicSink(),
+    TableSink(),
     FileSink(),
     PythonSink(),
     Preview(),

@@ -29,3 +29,6 @@ class CompileContext(Protocol):
 
     def read_topic(self, node: Node, schema: Schema) -> DataFrame:
         """Rows of a topic, through Headrace's own data source; only columns that the pipeline uses."""
+
+    def read_table(self, node: Node, schema: Schema) -> DataFrame:
+        """A topic as a table, no stream: the newest record of each key, in the version of the micro-batch."""

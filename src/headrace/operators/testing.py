@@ -104,3 +104,6 @@ class _Context:
         if topic not in self.topics:
             raise NotFound(f"no topic {topic!r} was handed in", valid=self.topics)
         return self.topics[topic]
+
+    def read_table(self, node: Node, schema: Schema) -> DataFrame:
+        return self.read_topic(node, schema)

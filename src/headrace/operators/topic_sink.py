@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 from pydantic import Field, model_validator
 
-from headrace.errors import InvalidInput
 from headrace.formats import FormatName, check_writing
 from headrace.graph.schema import UNKNOWN, Schema
 from headrace.operators.arrow_types import column_types
 from headrace.operators.settings import ColumnName, TopicName, refuse_setting
 from headrace.operators.spec import Operator, OperatorConfig, Port, Spec
 from headrace.operators.system_columns import without_system_columns
+from headrace.operators.table_keys import check_key
 from headrace.operators.value_formats import (
     DELIMITER,
     FORMAT,
@@ -31,8 +31,6 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
     from headrace.operators.context import CompileContext
-
-_KEYLESS_TYPES = ("ARRAY<", "MAP<", "STRUCT<")
 
 
 class ToTopicConfig(OperatorConfig):
@@ -71,8 +69,8 @@ class TopicSink(Operator[ToTopicConfig]):
 
     def output_schema(self, config: ToTopicConfig, inputs: Mapping[str, Schema]) -> Schema:
         schema = Schema(inputs["in"].columns)
-        if config.key is not None and schema.require(config.key).type.startswith(_KEYLESS_TYPES):
-            raise InvalidInput(f"the key {config.key!r} is {schema.require(config.key).type}; a key is one plain value")
+        if config.key is not None:
+            check_key(schema, config.key)
         if all(column.type != UNKNOWN for column in schema):
             check_writing(value_format(config), column_types(schema))
         return schema

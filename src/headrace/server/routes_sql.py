@@ -16,7 +16,7 @@ def sql_router(service: Service) -> APIRouter:
 
     @router.post("")
     def run_statements(body: SqlBody) -> StatementList:
-        """SHOW, DESCRIBE, EXPLAIN, START | STOP | DEPLOY | ROLLBACK PIPELINE: a small table for each."""
+        """SELECT from tables, CREATE TABLE, SHOW, DESCRIBE, EXPLAIN, START PIPELINE and their kin: a table for each."""
         return StatementList(results=statements.run(body.sql))
 
     return router

@@ -28,6 +28,8 @@ from headrace.server.trials import Trials
 from headrace.server.views import job_view
 from headrace.server.wanted import WantedState
 from headrace.spark import Engine, EngineSettings, JobStatus, PipelineEvent
+from headrace.spark.tables import create_table_topics
+from headrace.tables import Table, Tables
 
 ACTIVE = ("starting", "running")
 NUMBER_DIGITS_MAX = 9
@@ -62,6 +64,7 @@ class Service:
             ),
         )
         self._lag = LiveLag(settings.log_directory)
+        self.tables = Tables(data / "tables.sqlite", self._engine.location, self._documents, self.catalogue)
         self.sampler = MetricsSampler(self.measured)
         self.topics = Topics(settings.bootstrap, settings.log_directory)
         self.groups = Groups(self.topics)
@@ -81,6 +84,7 @@ class Service:
     def open(self) -> None:
         """Spark is up and wanted pipelines run afterwards, or their job says why not. Raises ExternalFailure."""
         self.sampler.start()
+        self.tables.start()
         self._engine.open()
         for pipeline, version in self._wanted.versions.items():
             self._resume(pipeline, version)
@@ -91,6 +95,7 @@ class Service:
         self._closing.set()
         self.streams.close()
         self.sampler.stop()
+        self.tables.close()
         with self._changing:
             self._engine.close()
             self._store.close()
@@ -108,6 +113,17 @@ class Service:
         require_name(document.name)
         validate(document, self.catalogue)
         return self._store.save(canonical(document, self.catalogue), note=note, author=author)
+
+    def declare_table(self, sql: str) -> tuple[Table, ...]:
+        """Tables of CREATE TABLE statements: their topics are there afterwards, and they can be asked."""
+        declared = self.tables.declare(sql)
+        create_table_topics(self.settings.bootstrap, [table.topic for table in declared])
+        return declared
+
+    def _documents(self) -> list[Document]:
+        """What runs, and the newest version of everything."""
+        newest = [self._store.latest(info.name).document for info in self._store.pipelines()]
+        return [*(version.document for version in list(self._versions.values())), *newest]
 
     def pipelines(self) -> tuple[PipelineInfo, ...]:
         return self._store.pipelines()

@@ -1,9 +1,10 @@
-"""SQL statements that ask or steer, executed: SHOW, DESCRIBE, EXPLAIN, START PIPELINE and their kin."""
+"""SQL statements that ask or steer, executed: SELECT, SHOW, DESCRIBE, EXPLAIN, START PIPELINE and their kin."""
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from headrace.errors import InvalidInput, NotFound, did_you_mean
 from headrace.graph import Document, Schema, canonical, compare, print_text, validate
@@ -11,6 +12,8 @@ from headrace.server.models.statements import StatementView
 from headrace.spark import JobStatus
 from headrace.sql import (
     SPARK_FUNCTIONS,
+    Ask,
+    Create,
     Describe,
     Explain,
     PipelineAction,
@@ -20,14 +23,15 @@ from headrace.sql import (
     print_statement,
     read_requests,
 )
+from headrace.tables import declared_in
 
 if TYPE_CHECKING:
     from headrace.server.service import Service
 
-Cell: TypeAlias = str | int | None
+Cell: TypeAlias = str | int | float | bool | None
 Table: TypeAlias = tuple[list[str], list[list[Cell]]]
 STATEMENTS_MAX = 20
-_VALID = ("SHOW …", "DESCRIBE …", "EXPLAIN …", "START PIPELINE …")
+_VALID = ("SELECT … FROM table", "CREATE TABLE …", "SHOW …", "DESCRIBE …", "EXPLAIN …", "START PIPELINE …")
 
 
 class Statements:
@@ -52,6 +56,10 @@ class Statements:
 
     def _answer(self, request: Request) -> Table:
         match request.operation:
+            case Ask() as ask:
+                return self._ask(ask, request.definitions)
+            case Create() as create:
+                return self._declare(create)
             case Show() as show:
                 return self._show(show)
             case Describe() as describe:
@@ -81,7 +89,18 @@ class Statements:
                 ends = self._ends()
                 return ["stream", "pipeline", "reads or writes", "topic"], [list(end) for end in ends]
             case "tables":
-                return ["table"], []
+                known = self._service.tables.known()
+                return ["table", "topic", "key"], [[table.name, table.topic, table.key] for table in known]
+
+    def _ask(self, ask: Ask, definitions: str) -> Table:
+        own = declared_in(definitions, self._service.catalogue) if definitions else ()
+        answer = self._service.tables.ask(print_statement(ask), own)
+        return list(answer.columns), [[_cell(value) for value in row] for row in answer.rows]
+
+    def _declare(self, create: Create) -> Table:
+        """The topic is there afterwards, compacted, and the table can be asked."""
+        declared = self._service.declare_table(f"{print_statement(create)};")
+        return ["table", "topic", "key"], [[table.name, table.topic, table.key] for table in declared]
 
     def _pipelines(self) -> Table:
         states = {job.pipeline: job.state for job in self._service.jobs()}
@@ -108,6 +127,10 @@ class Statements:
     def _describe(self, name: str) -> Table:
         """The columns of a stream or a view, wherever a pipeline has one of that name."""
         known: set[str] = set()
+        for table in self._service.tables.known():
+            if table.name.lower() == name.lower():
+                notes = {table.key: "key"}
+                return ["column", "type", "note"], [[one.name, one.type, notes.get(one.name)] for one in table.schema]
         for document in self._documents():
             schemas = validate(document, self._service.catalogue).schemas
             if name in schemas:
@@ -171,6 +194,11 @@ class Statements:
         if not older:
             raise InvalidInput(f"pipeline {name!r} has no version before {current}")
         return max(older)
+
+
+def _cell(value: Any) -> Cell:
+    """Bytes as text in base 64: JSON has none."""
+    return base64.b64encode(value).decode() if isinstance(value, bytes) else value
 
 
 def _column_rows(schema: Schema) -> Iterable[tuple[Cell, ...]]:

@@ -20,6 +20,7 @@ from headrace.operators import Catalogue, duration_ms, used_columns
 from headrace.operators.arrow_types import column_types
 from headrace.operators.select import SelectConfig
 from headrace.operators.serial_chain import ChainInput, ChainPlan
+from headrace.operators.table_source import TableConfig
 from headrace.operators.topic_source import TopicConfig
 from headrace.operators.value_formats import value_format
 from headrace.serial.places import origin_of
@@ -45,9 +46,11 @@ from headrace.spark.specs import (
     Output,
     QueryTopics,
     SourceSpec,
+    TableSpec,
     TopicLocation,
     physical_columns,
 )
+from headrace.spark.table_versions import version_of
 from headrace.spark.wide import View, WideRow
 
 if TYPE_CHECKING:
@@ -98,6 +101,8 @@ class Compilation:
     """Whether nodes behind the source may wait for its watermark."""
     tagged: bool = False
     """Whether offsets name their source: where a query has several."""
+    tables: dict[str, TopicLocation] = field(default_factory=dict)
+    """What the query looks up, by node: its sources tell the versions."""
     lane_count: int | None = None
     """Lanes of the query's chain, where it has one that was started before."""
     checkpoint: Path | None = None
@@ -153,6 +158,15 @@ class Compilation:
         origin = frame["_partition"] + origin_of(self.record_source or 0, 0)
         return frame.withColumn(RECORD_ORIGIN, origin).withColumn(RECORD_OFFSET, frame["_offset"])
 
+    def read_table(self, node: Node, schema: Schema) -> DataFrame:
+        config: TableConfig = self.validated.configs[node.id]
+        location = self.location(config.topic)
+        end = version_of(location) if self.bounded else None
+        checkpoint = None if self.checkpoint is None else str(self.checkpoint)
+        spec = TableSpec(node.id, location, self._format_of(config), end, checkpoint)
+        columns = str(self._columns_read(node, schema))
+        return self.spark.read.format("headrace-table").schema(columns).option(OPTION, spec.to_json()).load()
+
     def _source_spec(self, node: Node) -> SourceSpec:
         config = self._topic_config(node)
         return SourceSpec(
@@ -170,6 +184,7 @@ class Compilation:
             tagged=self.tagged,
             event_time=self._event_time(config),
             idle_after_ms=None if config.idle_timeout is None else duration_ms(config.idle_timeout),
+            tables=self.tables,
         )
 
     def _query_topics(self) -> QueryTopics:
@@ -186,7 +201,7 @@ class Compilation:
         return reader.format("headrace-topic").schema(columns).option(OPTION, spec.to_json()).load()
 
     @staticmethod
-    def _format_of(config: TopicConfig) -> ValueFormat:
+    def _format_of(config: TopicConfig | TableConfig) -> ValueFormat:
         """Values that name their schemas bring them along; others are read with the one declared."""
         format_ = value_format(config)
         return with_schema(format_, column_types(config.schema_columns)) if format_.registry is None else format_
@@ -230,9 +245,10 @@ class Compilation:
         serial, prefilter = self.chain_of(plan), self._prefilter(plan, source)
         number = plan.sources.index(source) if serial is not None and keeps_records(plan, serial) else None
         serves_chain, waits = serial is not None, plan.chained and serial is None
+        tables = {node.id: self.location(str(node.config["topic"])) for node in plan.tables}
         return replace(
             self, prefilter=prefilter, serves_chain=serves_chain, waits=waits, tagged=not plan.is_line,
-            record_source=number,
+            record_source=number, tables=tables,
         )  # fmt: skip
 
     def _joined_up(self, plan: QueryPlan, node: Node, inputs: Mapping[str, DataFrame]) -> DataFrame:
@@ -241,7 +257,7 @@ class Compilation:
             frame = self._reading(plan, node)._compile(node, {})
             return self._without_asides(frame, node) if plan.chained and asides_of(frame) else frame
         frame = self._compile(node, inputs)
-        return frame if node is plan.base else self._counted(frame, node.id, {node.id: None})
+        return frame if node is plan.base or node.id in plan.beside else self._counted(frame, node.id, {node.id: None})
 
     def chain_of(self, plan: QueryPlan) -> ChainPlan | None:
         return chain_of(plan, self.validated, self.catalogue)

@@ -51,6 +51,7 @@ from headrace.spark.signal_log import SignalLog
 from headrace.spark.sink import Committer, write_once
 from headrace.spark.specs import Offsets, Output, QueryTopics, SinkSpec, TopicLocation
 from headrace.spark.status import BatchResult, JobStatus
+from headrace.spark.tables import create_tables
 from headrace.spark.topics import open_topic
 from headrace.wire.client import Client
 
@@ -232,6 +233,7 @@ class Engine:
         run = uuid.uuid4().hex[:12]
         rows: dict[str, int] = {}
         with Client(self.settings.bootstrap, client_id="headrace-engine") as client:
+            create_tables(client, document.nodes)
             for plan in plan_queries(validated, self.catalogue):
                 compiled = compilation.query(plan)
                 outputs = self._outputs(client, compiled, validated)
@@ -255,6 +257,11 @@ class Engine:
             made or {},
             inputs or {},
         )
+
+    def location(self, topic: str) -> TopicLocation:
+        """Where a topic is, for those who read it."""
+        directory = self.settings.log_directory
+        return TopicLocation(topic, self.settings.bootstrap, None if directory is None else str(directory))
 
     @property
     def _jobs_directory(self) -> Path:
@@ -329,6 +336,7 @@ class Engine:
             chain_record = ChainRecord.from_json(last.chain)
             lane_count = chain_record.lane_count
             compilation = replace(compilation, ranges=ranges, lane_count=lane_count, checkpoint=home.checkpoint)
+            create_tables(client, plan.tables)
             compiled = compilation.query(plan)
             chain = make_driver(compilation, plan, home.directory / "serial")
             if chain is not None:

@@ -14,6 +14,7 @@ from headrace.operators.file_sink import ToFileConfig
 from headrace.operators.preview import PreviewConfig
 from headrace.operators.python_sink import ToPythonConfig
 from headrace.operators.spec import OperatorConfig
+from headrace.operators.table_sink import ToTableConfig
 from headrace.operators.topic_sink import ToTopicConfig
 from headrace.operators.value_formats import value_format
 from headrace.spark.specs import Output
@@ -28,7 +29,9 @@ def make_output(sink: Node, catalogue: Catalogue, view: View, row: WideRow) -> O
     config, output = _plain(sink, catalogue)
     if _takes_columns(config):
         return _by_column(output, view)
-    if not isinstance(config, ToTopicConfig):
+    if isinstance(config, ToTableConfig) and config.mode == "delete":
+        return _with_key(_marked(output, view, row), config.key, view, row)
+    if not isinstance(config, ToTopicConfig | ToTableConfig):
         return _as_text(output, view, row)
     described = _described(output, config, view, row)
     made = _as_text(described, view, row) if config.format == "json" else _by_column(described, view)
@@ -51,6 +54,8 @@ def _plain(sink: Node, catalogue: Catalogue) -> tuple[OperatorConfig, Output]:
     config = catalogue.get(sink.operator).configure(sink.config)
     if isinstance(config, ToTopicConfig):
         return config, Output(sink.id, "topic", config.topic, config.format)
+    if isinstance(config, ToTableConfig):
+        return config, Output(sink.id, "topic", config.topic, config.format, table=config.mode)
     if isinstance(config, ToFileConfig):
         return config, Output(sink.id, "file", str(Path(config.path).absolute()), config.format)
     if isinstance(config, PreviewConfig):
@@ -79,11 +84,18 @@ def _as_text(output: Output, view: View, row: WideRow) -> Output:
     return replace(output, value=row.column(row.wanted(view, text)))
 
 
+def _marked(output: Output, view: View, row: WideRow) -> Output:
+    """For rows of which nothing but the key counts."""
+    from pyspark.sql import functions as spark  # noqa: PLC0415
+
+    return replace(output, value=row.column(row.wanted(view, spark.lit(""))))
+
+
 def _by_column(output: Output, view: View) -> Output:
     return replace(output, keep=view.keep, columns={name: view.physical(name) for name in view.visible})
 
 
-def _described(output: Output, config: ToTopicConfig, view: View, row: WideRow) -> Output:
+def _described(output: Output, config: ToTopicConfig | ToTableConfig, view: View, row: WideRow) -> Output:
     """With the format and its schema. Raises InvalidInput for columns that the format cannot hold."""
     from pyspark.sql.pandas.types import to_arrow_schema  # noqa: PLC0415
     from pyspark.sql.types import StructField, StructType  # noqa: PLC0415

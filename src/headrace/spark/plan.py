@@ -15,6 +15,7 @@ from headrace.graph.validation import Validated
 from headrace.operators import Catalogue
 from headrace.operators.row_step import RowStep
 from headrace.operators.serial_chain import ChainInput, ChainPlan
+from headrace.spark.tables import TABLE, refuse_other_uses, tables_and_their_steps
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,11 +47,18 @@ class QueryPlan:
     output_mode: str
     bad_rows_of: Node | None = None
     edges: tuple[Edge, ...] = ()
+    beside: frozenset[str] = frozenset()
+    """Tables, and what only tables feed."""
 
     @property
     def sources(self) -> tuple[Node, ...]:
+        """Where streams of rows begin; tables are looked up."""
         fed = {edge.target for edge in self.edges}
-        return tuple(node for node in self.chain if node.id not in fed)
+        return tuple(node for node in self.chain if node.id not in fed and node.operator != TABLE)
+
+    @property
+    def tables(self) -> tuple[Node, ...]:
+        return tuple(node for node in self.chain if node.operator == TABLE)
 
     @property
     def source(self) -> Node:
@@ -59,8 +67,9 @@ class QueryPlan:
 
     @property
     def is_line(self) -> bool:
-        """One source, and every node feeds just the next."""
-        return len(self.edges) == len(self.chain) - 1 and len(self.sources) == 1
+        """One source, and every node feeds just the next; tables do not count."""
+        edges = [edge for edge in self.edges if edge.source not in self.beside]
+        return len(edges) == len(self.chain) - len(self.beside) - 1 and len(self.sources) == 1
 
     def node(self, node_id: str) -> Node:
         return next(node for node in self.chain if node.id == node_id)
@@ -90,6 +99,7 @@ class QueryPlan:
 
 def plan_queries(validated: Validated, catalogue: Catalogue) -> tuple[QueryPlan, ...]:
     """One plan for each base that sinks hang on, in a stable order, and for dead letters that have no other home."""
+    refuse_other_uses(validated.document, validated.order)
     bases: dict[tuple[str, ...], list[Branch]] = {}
     for sink in (node for node in validated.document.nodes if catalogue.get(node.operator).spec.kind == "sink"):
         chain, branch = _way_to(sink, validated, catalogue)
@@ -192,7 +202,8 @@ def _plan(chain: tuple[str, ...], branches: list[Branch], validated: Validated) 
     mode = "update" if any(getattr(validated.configs[node], "emit", None) == "changes" for node in chain) else "append"
     bad_rows_of = nodes[0] if len(nodes) == 1 and nodes[0].operator == "topic" else None
     edges = tuple(edge for edge in validated.document.edges if {edge.source, edge.target} <= set(chain))
-    return QueryPlan(chain[-1], nodes, tuple(branches), mode, bad_rows_of, edges)
+    beside = tables_and_their_steps(nodes, validated.document)
+    return QueryPlan(chain[-1], nodes, tuple(branches), mode, bad_rows_of, edges, beside)
 
 
 def _dead_letter(source: Node, validated: Validated) -> str | None:

@@ -23,6 +23,7 @@ from headrace.spark.plan import QueryPlan, identity
 from headrace.spark.progress import QueryProgress
 from headrace.spark.sink import Committer
 from headrace.spark.specs import Offsets, Output, SinkSpec, TopicLocation
+from headrace.spark.tables import TABLE_TOPIC_CONFIG
 from headrace.spark.topics import open_topic
 from headrace.wire.client import Client
 
@@ -166,8 +167,11 @@ def with_partition_counts(client: Client, outputs: tuple[Output, ...], wanted: d
     topics = {output.target for output in outputs if output.kind == "topic"}
     known = client.metadata(topics).topics if topics else {}
     missing = {topic: wanted.get(topic, DEFAULT_PARTITIONS) for topic in topics if topic not in known}
+    tables = {output.target for output in outputs if output.table is not None}
+    for config, chosen in ((TABLE_TOPIC_CONFIG, missing.keys() & tables), (None, missing.keys() - tables)):
+        if chosen:
+            client.create_topics({topic: missing[topic] for topic in chosen}, config, exist_ok=True)
     if missing:
-        client.create_topics(missing, exist_ok=True)
         known = client.metadata(topics).topics
     counts = {topic: len(known[topic].leaders) for topic in topics}
     return tuple(

@@ -13,7 +13,7 @@ from headrace.formats import Decoder, ValueFormat, decoder
 from headrace.formats.framing import FramedDecoder, MessagePath, SchemaKey
 from headrace.registry import TOPIC, Registry, Schema, SchemaKind, Schemas, State, parsed, referenced
 from headrace.registry.remote import RemoteRegistry
-from headrace.spark.specs import Output, SourceSpec, TopicLocation
+from headrace.spark.specs import Output, SourceSpec, TableSpec, TopicLocation
 from headrace.spark.topics import open_topic
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ _RELOAD_S: Final = 1.0
 _KINDS: Final[dict[str, SchemaKind]] = {"avro": "AVRO", "protobuf": "PROTOBUF", "json": "JSON"}
 
 
-def source_decoder(spec: SourceSpec, wanted: pa.Schema) -> Decoder:
+def source_decoder(spec: SourceSpec | TableSpec, wanted: pa.Schema) -> Decoder:
     """The decoder of a source's values, whether or not they name their schemas."""
     if spec.format.registry is None:
         return decoder(spec.format, wanted)

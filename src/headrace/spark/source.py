@@ -16,6 +16,7 @@ from headrace.errors import CorruptData
 from headrace.spark.positions import Position, lower, newest_position
 from headrace.spark.signal_log import SignalLog
 from headrace.spark.specs import OPTION, Offsets, SourceSpec
+from headrace.spark.table_versions import with_versions
 from headrace.spark.topics import open_topic
 
 if TYPE_CHECKING:
@@ -106,7 +107,7 @@ class TopicStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
             rows_max = limit.max_rows if isinstance(limit, ReadMaxRows) else self.spec.max_rows_per_batch
             end = share_limit(begin, end, rows_max)
         beside = self._ticks(start, is_quiet) if self.spec.serves_chain else self._idles(start, is_quiet)
-        return {**end, **beside, **self.spec.tag}
+        return with_versions({**end, **beside, **self.spec.tag}, start, self.spec.tables)
 
     def _position(self, begin: Offsets) -> Position:
         """Where all sources of the query stand."""

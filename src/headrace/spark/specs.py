@@ -19,6 +19,8 @@ SKIPPED_COLUMN = "_skipped"
 # Rows that a serial operator set aside, as dead letters; and what a lane of a chain leaves for the commit.
 LETTER_COLUMN = "_letter"
 CHAIN_COLUMN = "_chain"
+# Where Spark tells its tasks which micro-batch they belong to; nowhere in a batch run.
+BATCH_PROPERTY = "streaming.sql.batchId"
 # The only column of a frame whose tasks have staged their rows themselves.
 MESSAGE_COLUMN = "_message"
 # What travels beside the rows: in a row of data all of these are null.
@@ -85,6 +87,8 @@ class SourceSpec:
 
     `event_time` is the column whose watermark windows and joins wait for: rows that are not handed on move it too. When
     no row came for `idle_after_ms`, a row that stands for none moves it on with the clock.
+
+    The versions of `tables`, by node, are among its offsets: what a micro-batch looks up is as old as what it reads.
     """
 
     node: str
@@ -102,6 +106,7 @@ class SourceSpec:
     tagged: bool = False
     event_time: str | None = None
     idle_after_ms: int | None = None
+    tables: dict[str, TopicLocation] = field(default_factory=dict)
 
     @property
     def tag(self) -> Offsets:
@@ -116,8 +121,29 @@ class SourceSpec:
         fields = json.loads(text)
         chain = fields["chain"] and _reading(fields["chain"])
         location, format_ = TopicLocation(**fields["location"]), _format(fields["format"])
+        tables = {node: TopicLocation(**table) for node, table in fields["tables"].items()}
         read = QueryTopics(**fields["read"])
-        return cls(**{**fields, "location": location, "format": format_, "chain": chain, "read": read})
+        found = {"location": location, "format": format_, "chain": chain, "read": read, "tables": tables}
+        return cls(**{**fields, **found})
+
+
+@dataclass(frozen=True, slots=True)
+class TableSpec:
+    """One table to look up: in the version `end` in a batch run, else in the one that Spark's checkpoint tells."""
+
+    node: str
+    location: TopicLocation
+    format: ValueFormat
+    end: Offsets | None = None
+    checkpoint: str | None = None
+
+    def to_json(self) -> str:
+        return json.dumps(asdict(self))
+
+    @classmethod
+    def from_json(cls, text: str) -> TableSpec:
+        fields = json.loads(text)
+        return cls(**{**fields, "location": TopicLocation(**fields["location"]), "format": _format(fields["format"])})
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +152,8 @@ class Output:
 
     `value` names the column that holds its rows as finished text (null: this row is not for this sink).
     Formats that are written by column have `keep` and `columns` (their name in the output → in the row) instead;
-    `value_format` says how the writer makes values of them, where it does that row by row.
+    `value_format` says how the writer makes values of them, where it does that row by row. Rows of a table have a key;
+    where they delete, their records have no value.
     """
 
     node: str
@@ -140,6 +167,7 @@ class Output:
     value_format: ValueFormat | None = None
     partition_count: int = 1
     row_limit: int = 0
+    table: Literal["upsert", "delete"] | None = None
 
 
 def physical_columns(output: Output) -> list[str]:

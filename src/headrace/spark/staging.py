@@ -19,20 +19,19 @@ import pyarrow.parquet
 from pyspark import TaskContext
 from pyspark.sql.datasource import WriterCommitMessage
 
+from headrace.errors import InvalidInput
 from headrace.formats import Encoder, ValueFormat, encoder, value_prefix
 from headrace.formats.framing import with_prefix
 from headrace.log import encode_batches
 from headrace.spark.partitioner import by_partition, partitions_of
 from headrace.spark.python_stage import PythonStage
-from headrace.spark.specs import CHAIN_COLUMN, MESSAGE_COLUMN, Output, SinkSpec, physical_columns
+from headrace.spark.specs import BATCH_PROPERTY, CHAIN_COLUMN, MESSAGE_COLUMN, Output, SinkSpec, physical_columns
 
 # Up to this size a task's rows for one partition travel in its commit message; beyond it, in a file.
 INLINE_BYTES_MAX = 256 * 1024
 # Record batches stay below Kafka's default max.message.bytes.
 BATCH_BYTES_MAX = 512 * 1024
 ARROW_ROWS_PER_RECORD = 16_384
-# Where Spark tells its tasks which micro-batch they belong to; nowhere in a batch run.
-BATCH_PROPERTY = "streaming.sql.batchId"
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,6 +154,8 @@ class _TopicStage:
         if not len(values):
             return
         self.rows += len(values)
+        if self.output.table is not None:
+            values = self._as_table(keys, values)
         if keys is None:
             self._append(self._keyless, None, values)
             return
@@ -163,6 +164,13 @@ class _TopicStage:
         for partition, indices in groups:
             whole = len(groups) == 1
             self._append(partition, keys if whole else keys.take(indices), values if whole else values.take(indices))
+
+    def _as_table(self, keys: pa.Array[Any] | None, values: pa.Array[Any]) -> pa.Array[Any]:
+        """The values as a table has them. Raises InvalidInput for a row that it could not find again."""
+        if keys is None or keys.null_count:
+            hint = "leave such rows out before: WHERE … IS NOT NULL"
+            raise InvalidInput("a row without a key cannot be in a table", node=self.output.node, hint=hint)
+        return pa.nulls(len(values), pa.binary()) if self.output.table == "delete" else values
 
     def _records(self, batch: pa.RecordBatch) -> tuple[pa.Array[Any] | None, pa.Array[Any]]:
         if self.output.format == "arrow":

@@ -1,18 +1,22 @@
 """SQL ⇄ pipeline documents."""
 
+from headrace.sql.declarations import declared_tables
 from headrace.sql.functions import SPARK_FUNCTIONS
 from headrace.sql.language import expand, print_statement, read_annotations
-from headrace.sql.operations import Describe, Explain, PipelineAction, Request, Show, read_requests
+from headrace.sql.operations import Ask, Create, Describe, Explain, PipelineAction, Request, Show, read_requests
 from headrace.sql.to_graph import parse
 from headrace.sql.to_sql import print_sql
 
 __all__ = [
     "SPARK_FUNCTIONS",
+    "Ask",
+    "Create",
     "Describe",
     "Explain",
     "PipelineAction",
     "Request",
     "Show",
+    "declared_tables",
     "expand",
     "parse",
     "print_sql",

@@ -9,6 +9,9 @@ from headrace.graph.document import Document, Edge, Json, Node
 from headrace.sql.analysis import Analysis, Origin
 from headrace.sql.language.script import Script
 
+# What leaves the rows of a table a table.
+_TABLE_STEPS = ("filter", "select")
+
 
 @dataclass(frozen=True, slots=True)
 class Output:
@@ -26,6 +29,7 @@ class Assembly:
         self._analysis = analysis
         self._nodes: dict[str, Node] = {}
         self._edges: list[Edge] = []
+        self._tables: set[str] = set()
 
     def add(
         self, node_id: str, operator: str, config: dict[str, Json], inputs: Iterable[tuple[str, Output]], origin: Origin
@@ -36,11 +40,25 @@ class Assembly:
             raise self._script.error(f"there are two nodes with the id {node_id!r}", origin.span, hint=hint)
         node = Node(node_id, operator, config)
         wires = list(inputs)
+        self._follow_tables(node, wires, origin)
         self._nodes[node_id] = node
         self._edges += [Edge(output.node, node_id, output.port, port) for port, output in wires]
         if self._analysis is not None:
             self._analysis.check(node, [(port, output.node) for port, output in wires], origin)
         return Output(node_id)
+
+    def is_table(self, node_id: str) -> bool:
+        """Whether a node's rows are those of a table, or of filters and selects behind one."""
+        return node_id in self._tables
+
+    def _follow_tables(self, node: Node, wires: list[tuple[str, Output]], origin: Origin) -> None:
+        """Raises InvalidSyntax where the rows of a table would go into a stream."""
+        fed_by = [output.node for _, output in wires if output.node in self._tables]
+        if node.operator == "table" or (fed_by and node.operator in _TABLE_STEPS):
+            self._tables.add(node.id)
+        elif fed_by and self._analysis is not None and node.operator != "lookup-join":
+            hint = "join it: FROM stream JOIN table ON …; a CREATE STREAM over its topic reads its changes"
+            raise self._script.error("these rows are those of a table, and no stream", origin.span, hint=hint)
 
     def __contains__(self, node_id: str) -> bool:
         return node_id in self._nodes

@@ -13,6 +13,8 @@ from headrace.sql.language.statement_tree import Create
 from headrace.sql.language.tree import Option
 
 DEFAULT_CONNECTOR = "topic"
+# What CREATE TABLE stands for; no stream has it.
+TABLE_CONNECTOR = "table"
 
 # Connector → the operator that reads and the one that writes.
 _BUILT_IN: dict[str, tuple[str | None, str | None]] = {
@@ -20,6 +22,7 @@ _BUILT_IN: dict[str, tuple[str | None, str | None]] = {
     "file": ("file", "to-file"),
     "generator": ("generator", None),
     "preview": (None, "preview"),
+    TABLE_CONNECTOR: ("table", "to-table"),
 }
 # Settings that SQL spells in another way.
 _SPELLED = {
@@ -52,9 +55,17 @@ class Connector:
     def __init__(self, script: Script, statement: Create, catalogue: Catalogue) -> None:
         self._script = script
         self._statement = statement
-        self._option = next((o for o in statement.options if o.name.text == "connector"), None)
-        self.name = DEFAULT_CONNECTOR if self._option is None else str(self._option.value)
+        named = None if statement.is_table else next((o for o in statement.options if o.name.text == "connector"), None)
+        self._option = named
+        self.name = DEFAULT_CONNECTOR if named is None else str(named.value)
+        if statement.is_table:
+            self.name = TABLE_CONNECTOR
         self.source, self.sink = self._operators(catalogue)
+
+    @property
+    def kind(self) -> str:
+        """What it is, in words."""
+        return "table" if self._statement.is_table else f"{self.name} stream"
 
     def settings(self, operator: AnyOperator, other: AnyOperator | None) -> dict[str, Json]:
         """The options as settings of one end. Raises InvalidSyntax for one that neither it nor the other end has."""
@@ -73,7 +84,7 @@ class Connector:
         return settings
 
     def _operators(self, catalogue: Catalogue) -> tuple[AnyOperator | None, AnyOperator | None]:
-        if self.name in _BUILT_IN:
+        if self.name in _BUILT_IN and (self.name != TABLE_CONNECTOR or self._statement.is_table):
             reads, writes = _BUILT_IN[self.name]
             return (catalogue.get(reads) if reads else None), (catalogue.get(writes) if writes else None)
         try:
@@ -87,14 +98,17 @@ class Connector:
     def _unknown_connector(self, catalogue: Catalogue) -> Exception:
         ends = [operator.spec.name for operator in catalogue if operator.spec.kind in ("source", "sink")]
         built_in = {name for pair in _BUILT_IN.values() for name in pair}
-        valid = (*_BUILT_IN, *(name for name in ends if name not in built_in))
+        valid = (
+            *(name for name in _BUILT_IN if name != TABLE_CONNECTOR),
+            *(name for name in ends if name not in built_in),
+        )
         span = self._option.span if self._option else self._statement.name.span
         hint = did_you_mean(self.name, valid)
         return self._script.error(f"unknown connector {self.name!r}", span, valid=valid, hint=hint)
 
     def _unknown(self, option: Option, use: str, valid: list[str]) -> Exception:
         name = option.name.text
-        message = f"unknown option {name!r} for a {self.name} stream{use}"
+        message = f"unknown option {name!r} for a {self.kind}{use}"
         return self._script.error(message, option.name.span, valid=tuple(valid), hint=did_you_mean(name, valid))
 
 

@@ -1,15 +1,16 @@
-"""Declared streams: the config of the source that one is, and of the sink that one is."""
+"""Declared streams and tables: the config of the source that one is, and of the sink that one is."""
 
 from __future__ import annotations
 
 from headrace.errors import InvalidSyntax
-from headrace.graph.document import Json
+from headrace.graph.document import Json, Node
 from headrace.graph.schema import Column, Schema
 from headrace.operators.catalogue import AnyOperator, Catalogue
 from headrace.operators.config import setting_names
 from headrace.sql.analysis import Origin
 from headrace.sql.connectors import Connector
 from headrace.sql.expressions import check_expression
+from headrace.sql.language.parser import read_statements
 from headrace.sql.language.script import Script
 from headrace.sql.language.statement_tree import ColumnDefinition, Create
 from headrace.sql.language.values import print_name
@@ -17,7 +18,7 @@ from headrace.sql.steps import Piece
 
 
 class Declaration:
-    """`CREATE STREAM name (…) WITH (…)`. Raises InvalidSyntax for an unknown connector."""
+    """`CREATE STREAM name (…) WITH (…)`, `CREATE TABLE name (…)`. Raises InvalidSyntax for an unknown connector."""
 
     def __init__(self, script: Script, statement: Create, catalogue: Catalogue) -> None:
         self.statement = statement
@@ -41,12 +42,14 @@ class Declaration:
         operator = self._connector.source
         name = self.statement.name
         if operator is None:
-            raise self._script.error(f"a {self._connector.name} stream can only be written", name.span)
+            raise self._script.error(f"a {self._connector.kind} can only be written", name.span)
         settings = self._connector.settings(operator, self._connector.sink if written else None)
         config = self._with_topic(operator, settings)
         config |= self._columns(operator, config) | self._event_time(operator, config)
+        if self.statement.is_table:
+            config |= self.required_key(config)
         if "schema" in setting_names(operator.config_type) and "schema" not in config:
-            hint = f"list them: CREATE STREAM {name.text} (name STRING, …)"
+            hint = f"list them: CREATE {'TABLE' if self.statement.is_table else 'STREAM'} {name.text} (name STRING, …)"
             raise self._script.error(f"{name.text} has no columns, so it cannot be read", name.span, hint=hint)
         return operator.spec.name, config
 
@@ -58,7 +61,7 @@ class Declaration:
         operator = self._connector.sink
         if operator is None:
             name = self.statement.name
-            raise self._script.error(f"a {self._connector.name} stream can only be read", name.span)
+            raise self._script.error(f"a {self._connector.kind} can only be read", name.span)
         settings = self._connector.settings(operator, self._connector.source if read else None)
         return operator.spec.name, self._key() | self._with_topic(operator, settings)
 
@@ -76,6 +79,15 @@ class Declaration:
         if len(keys) > 1:
             raise self._script.error("a topic has one key", keys[1].span)
         return {"key": keys[0].text}
+
+    def required_key(self, config: dict[str, Json]) -> dict[str, Json]:
+        """The key of a table. Raises InvalidSyntax where neither its columns nor its options name one."""
+        found = {**self._key(), **config}
+        if "key" not in found:
+            name = self.statement.name
+            hint = "write PRIMARY KEY behind a column, or WITH (key = 'column')"
+            raise self._script.error(f"the table {name.text} has no key", name.span, hint=hint)
+        return {"key": found["key"]}
 
     def check_unused(self) -> None:
         """Raises InvalidSyntax for options that neither a source nor a sink has."""
@@ -102,9 +114,7 @@ class Declaration:
 
     def _typed(self, column: ColumnDefinition) -> Column:
         if column.type is None:
-            raise self._error(
-                f"the column {column.name.text!r} of a {self._connector.name} stream needs a type", column
-            )
+            raise self._error(f"the column {column.name.text!r} of a {self._connector.kind} needs a type", column)
         return Column(column.name.text, column.type)
 
     def _computed(self, column: ColumnDefinition) -> str:
@@ -119,6 +129,8 @@ class Declaration:
         watermark = self.statement.watermark
         if watermark is None:
             return {}
+        if self.statement.is_table:
+            raise self._script.error("a table has no watermark: it is looked up as it is", watermark.span)
         if {"event_time", "watermark", "idle_timeout"} & config.keys():
             raise self._script.error("the watermark stands here and in the options", watermark.span)
         if watermark.idle_after is not None and "idle_timeout" not in setting_names(operator.config_type):
@@ -132,6 +144,17 @@ class Declaration:
 
     def _error(self, message: str, column: ColumnDefinition, hint: str | None = None) -> InvalidSyntax:
         return self._script.error(message, column.span, hint=hint)
+
+
+def declared_tables(sql: str, catalogue: Catalogue) -> tuple[Node, ...]:
+    """The tables that a script declares with columns, as sources; its other statements are passed over.
+
+    Raises InvalidSyntax.
+    """
+    script, statements = read_statements(sql)
+    tables = [one for one in statements if isinstance(one, Create) and one.is_table and one.columns]
+    found = [(table.name.text, Declaration(script, table, catalogue).source(written=True)) for table in tables]
+    return tuple(Node(name, operator, config) for name, (operator, config) in found)
 
 
 def _item(column: ColumnDefinition) -> str:

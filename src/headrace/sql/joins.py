@@ -27,6 +27,7 @@ class JoinSide:
 
     names: Names
     schema: Schema | None
+    is_table: bool = False
 
 
 class JoinStep:
@@ -42,6 +43,9 @@ class JoinStep:
             raise self._error("a cross join pairs every row with every other and never forgets one", NO_BOUND)
         if join.is_asof:
             raise self._error("ASOF joins cannot run yet")
+        if left.is_table:
+            hint = "write the stream first: FROM stream JOIN table ON …"
+            raise self._error("a table stands on the right of a join: its rows are looked up", hint)
         if left.names.qualifiers & right.names.qualifiers:
             raise self._error("both sides have the same name", "give them names of their own: FROM t AS a JOIN t AS b")
         self._parts = self._condition_parts()
@@ -62,11 +66,33 @@ class JoinStep:
         renamed = {(qualifier, old): new for qualifier in right.qualifiers for old, new in self._renamed.items()}
         return Names(left.qualifiers | right.qualifiers, {**left.renamed, **right.renamed, **renamed})
 
+    @property
+    def is_lookup(self) -> bool:
+        """Whether the right side is a table; where nothing is known of it, a join without a bound means that."""
+        join, right = self._join, self._sides["right"]
+        is_bounded = join.within is not None or join.retention is not None or self._shared_window() is not None
+        unknown = right.schema is None and not is_bounded and not any(self._time_bounds(part) for part in self._parts)
+        return right.is_table or unknown
+
     def config(self) -> dict[str, Json]:
         config: dict[str, Json] = {"on": " AND ".join(piece.text for piece in self.pieces)}
         if self._join.kind != "inner":
             config["kind"] = self._join.kind
-        return config | self._bounds()
+        if not self.is_lookup:
+            return config | self._bounds()
+        self._refuse_for_tables()
+        return config
+
+    def _refuse_for_tables(self) -> None:
+        """Raises InvalidSyntax for what only a join of two streams can have."""
+        join = self._join
+        if join.kind not in ("inner", "left"):
+            hint = "write JOIN or LEFT JOIN"
+            raise self._error(
+                f"{join.kind.upper()} JOIN with a table: nothing tells when its rows have no partner", hint
+            )
+        if join.within is not None or join.retention is not None or self._shared_window() is not None:
+            raise self._error("a table has no time: its rows are looked up as they are", "leave the bound out")
 
     @property
     def pieces(self) -> tuple[Piece, ...]:
@@ -135,7 +161,7 @@ class JoinStep:
 
     def _is_only_a_bound(self, part: Expression) -> bool:
         """Whether before and after say all that this condition says."""
-        bounds = self._time_bounds(part)
+        bounds = [] if self._sides["right"].is_table else self._time_bounds(part)
         given_otherwise = self._join.within is not None or self._join.retention is not None
         return bool(bounds) and not given_otherwise and all(bound.is_exact for bound in bounds)
 

@@ -1,4 +1,4 @@
-"""Scripts that ask or steer instead of defining a pipeline: SHOW, DESCRIBE, EXPLAIN, START PIPELINE and their kin."""
+"""Scripts that ask or steer instead of defining a pipeline: SELECT, SHOW, EXPLAIN, START PIPELINE and their kin."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ from dataclasses import dataclass
 
 from headrace.sql.language import print_statement, read_statements
 from headrace.sql.language.statement_tree import (
+    Ask,
+    Create,
     Describe,
     Explain,
     PipelineAction,
@@ -15,14 +17,14 @@ from headrace.sql.language.statement_tree import (
 from headrace.sql.language.tree import Name
 from headrace.sql.language.variables import expand
 
-__all__ = ["Describe", "Explain", "PipelineAction", "Request", "Show", "read_requests"]
+__all__ = ["Ask", "Create", "Describe", "Explain", "PipelineAction", "Request", "Show", "read_requests"]
 
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """One operation, and the definitions before it, which an EXPLAIN may refer to."""
+    """One operation, and the definitions before it, which a SELECT and an EXPLAIN may refer to."""
 
-    operation: Show | Describe | Explain | PipelineAction
+    operation: Ask | Create | Show | Describe | Explain | PipelineAction
     definitions: str
 
     @property
@@ -37,13 +39,15 @@ class Request:
 def read_requests(sql: str) -> tuple[Request, ...]:
     """The operations of a script; none if it defines a pipeline. Raises InvalidSyntax as `parse` does.
 
-    Variables in it have their defaults.
+    CREATE TABLE alone declares tables for everybody. Variables in the script have their defaults.
     """
     _, statements = read_statements(expand(sql, {}))
+    if statements and all(isinstance(statement, Create) and statement.is_table for statement in statements):
+        return tuple(Request(statement, "") for statement in statements if isinstance(statement, Create))
     requests: list[Request] = []
     definitions: list[str] = []
     for statement in statements:
-        if isinstance(statement, Show | Describe | Explain | PipelineAction):
+        if isinstance(statement, Ask | Show | Describe | Explain | PipelineAction):
             requests.append(Request(statement, "\n".join(definitions)))
         else:
             definitions.append(_text(statement))

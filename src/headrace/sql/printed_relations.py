@@ -28,20 +28,23 @@ def union_lines(document: Document, node: Node) -> list[str] | None:
 
 
 def join_lines(document: Document, node: Node) -> list[str] | None:
-    """`SELECT * FROM a JOIN b ON … WITHIN …`; None if the node is no join of two, or says more."""
+    """`SELECT * FROM a JOIN b ON … WITHIN …`; None if the node is no join of two, or says more.
+
+    Without a bound it is a lookup in a table.
+    """
     sides = {edge.target_port: edge for edge in document.inputs_of(node.id)}
-    if node.operator != "join" or sides.keys() != {"left", "right"}:
+    if node.operator not in ("join", "lookup-join") or sides.keys() != {"left", "right"}:
         return None
     names = _names(sides["left"], sides["right"])
     condition = _condition(str(node.config.get("on", "")), str(node.config.get("kind", "inner")), names)
-    bound = _bound(node)
+    bound = _bound(node) if node.operator == "join" else ""
     if condition is None or bound is None:
         return None
     window = f" {bound}" if bound.startswith("WINDOW") else ""
     left, right = (f"{_aliased(sides[side], names[side])}{window}" for side in ("left", "right"))
     kind = str(node.config.get("kind", "inner"))
     word = "JOIN" if kind == "inner" else f"{kind.upper()} JOIN"
-    return ["SELECT *", f"FROM {left}", f"{word} {right} {condition}{'' if window else f' {bound}'}"]
+    return ["SELECT *", f"FROM {left}", f"{word} {right} {condition}{'' if window or not bound else f' {bound}'}"]
 
 
 def _names(left: Edge, right: Edge) -> dict[str, str]:

@@ -9,7 +9,7 @@ from headrace.graph.document import Config, Json, Node
 from headrace.graph.schema import Schema
 from headrace.operators.catalogue import Catalogue
 from headrace.operators.expressions import parse_expression
-from headrace.sql.connectors import DEFAULT_CONNECTOR, connector_of, option_name
+from headrace.sql.connectors import DEFAULT_CONNECTOR, TABLE_CONNECTOR, connector_of, option_name
 from headrace.sql.declarations import Declaration
 from headrace.sql.language.durations import print_interval
 from headrace.sql.language.layout import bracketed
@@ -23,7 +23,7 @@ def source_lines(node: Node, catalogue: Catalogue, sink: Node | None = None) -> 
     if sink is not None and connector_of(sink.operator) != connector_of(node.operator):
         return None
     settings = {**node.config, **(sink.config if sink else {})}
-    for columns, rest in _readings(settings):
+    for columns, rest in _readings(settings, is_table=printed_kind(node.operator) == "TABLE"):
         lines = _declaration(node.id, node.operator, columns, rest)
         declared = _declared("\n".join(lines), catalogue)
         if declared is None or not _is_source(declared, node, written=sink is not None):
@@ -43,15 +43,20 @@ def sink_lines(name: str, node: Node, catalogue: Catalogue) -> list[str] | None:
 def option_items(name: str, operator: str, settings: Config) -> list[str]:
     """What stands in WITH: the connector unless it is a topic, the topic unless it is named like the stream."""
     connector = connector_of(operator)
-    items = [] if connector == DEFAULT_CONNECTOR else [f"connector = {print_string(connector)}"]
+    items = [] if connector in (DEFAULT_CONNECTOR, TABLE_CONNECTOR) else [f"connector = {print_string(connector)}"]
     shown = [setting for setting in settings if setting != "topic" or settings[setting] != name]
     shown.sort(key=lambda setting: (setting not in ("topic", "path"), setting))
     return items + [f"{_option(setting)} = {print_value(settings[setting])}" for setting in shown]
 
 
-def _readings(settings: Config) -> Iterator[tuple[list[str], Config]]:
+def printed_kind(operator: str) -> str:
+    """What CREATE makes of a source or a sink."""
+    return "TABLE" if connector_of(operator) == TABLE_CONNECTOR else "STREAM"
+
+
+def _readings(settings: Config, *, is_table: bool) -> Iterator[tuple[list[str], Config]]:
     """Columns in brackets and what is left for WITH; at last everything in WITH."""
-    columns, left = _columns(settings)
+    columns, left = _columns(settings, is_table=is_table)
     watermark, left_over = _watermark(left)
     if columns or watermark:
         yield [*columns, *watermark], left_over
@@ -59,11 +64,13 @@ def _readings(settings: Config) -> Iterator[tuple[list[str], Config]]:
     yield [], settings
 
 
-def _columns(settings: Config) -> tuple[list[str], Config]:
+def _columns(settings: Config, *, is_table: bool) -> tuple[list[str], Config]:
     try:
         if isinstance(ddl := settings.get("schema"), str):
-            columns = [f"{print_name(column.name)} {column.type}" for column in Schema.parse(ddl)]
-            return columns, _without(settings, "schema")
+            key = settings.get("key") if is_table else None
+            marks = {column.name: " PRIMARY KEY" if column.name == key else "" for column in Schema.parse(ddl)}
+            columns = [f"{print_name(one.name)} {one.type}{marks[one.name]}" for one in Schema.parse(ddl)]
+            return columns, _without(settings, "schema", *(["key"] if any(marks.values()) else []))
         if isinstance(items := settings.get("columns"), list):
             return [_computed(str(item)) for item in items], _without(settings, "columns")
     except HeadraceError:
@@ -98,7 +105,7 @@ def _interval(duration: Json) -> str | None:
 
 
 def _declaration(name: str, operator: str, columns: list[str], settings: Config) -> list[str]:
-    head = [f"CREATE STREAM {print_name(name)}"]
+    head = [f"CREATE {printed_kind(operator)} {print_name(name)}"]
     if columns:
         head = bracketed(head[0], columns, one_line=False)
     options = option_items(name, operator, settings)

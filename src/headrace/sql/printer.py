@@ -18,7 +18,7 @@ from headrace.sql.fold import chains_into_sink, chains_of_view, reference, selec
 from headrace.sql.language.layout import bracketed, called
 from headrace.sql.language.values import print_label, print_name, print_value
 from headrace.sql.printed_relations import join_lines, union_lines
-from headrace.sql.printed_streams import option_items, sink_lines, source_lines
+from headrace.sql.printed_streams import option_items, printed_kind, sink_lines, source_lines
 from headrace.sql.reading_order import Printed
 from headrace.sql.to_graph import translate
 
@@ -107,7 +107,7 @@ class Printer:
         if last is None or sink.id != f"into_{last.id}" or self._kind(last) == "source":
             return
         options = option_items(last.id, sink.operator, sink.config)
-        head = f"CREATE STREAM {print_name(last.id)}"
+        head = f"CREATE {printed_kind(sink.operator)} {print_name(last.id)}"
         lines = bracketed(f"{head} WITH", options, one_line=True) if options else [head]
         lines[-1] += " AS"
         for select, ids in self._selects(last):

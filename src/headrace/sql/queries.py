@@ -142,12 +142,14 @@ class Queries:
                 f"{place.base}_right", "select", {"columns": columns}, inputs, Origin(join.span)
             )
         config, sides = step.config(), [("left", left.output), ("right", output)]
-        self._require("join", "a JOIN", join.span)
+        operator = "lookup-join" if step.is_lookup else "join"
+        self._require(operator, "a JOIN", join.span)
         origin = Origin(join.span, step.pieces)
-        return _Rows(self._assembly.add(node_id, "join", config, sides, origin), step.names)
+        return _Rows(self._assembly.add(node_id, operator, config, sides, origin), step.names)
 
     def _side(self, rows: _Rows) -> JoinSide:
-        return JoinSide(rows.names, self._analysis.schema(rows.output.node) if self._analysis else None)
+        schema = self._analysis.schema(rows.output.node) if self._analysis else None
+        return JoinSide(rows.names, schema, self._assembly.is_table(rows.output.node))
 
     def _steps(self, select: Select, rows: _Rows) -> list[Step]:
         window = select.window

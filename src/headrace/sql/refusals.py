@@ -8,8 +8,6 @@ from headrace.sql.language.pattern_tree import MatchRecognize, PatternSource
 from headrace.sql.language.script import Script, Span
 from headrace.sql.language.statement_tree import (
     Ask,
-    Create,
-    CreateAs,
     CreateTrigger,
     Delete,
     Describe,
@@ -43,8 +41,6 @@ def refuse_statement(script: Script, statement: Statement) -> InvalidSyntax:
             return script.error("triggers cannot run yet: no source makes ticks", statement.name.span)
         case Update() | Delete() | Upsert():
             return script.error(f"{script.slice(start).upper()}: {_NO_TABLES}", start)
-        case Create() | CreateAs():
-            return script.error(f"CREATE TABLE: {_NO_TABLES}", statement.name.span, hint="use CREATE STREAM")
         case _:
             raise AssertionError(f"this statement can run: {statement!r}")
 
@@ -96,7 +92,10 @@ def refuse_source(script: Script, source: Relation) -> InvalidSyntax:
         case Windowed():
             return script.error("a window stands behind GROUP BY", source.window.span)
         case Reference() if source.as_of is not None:
-            return script.error("FOR SYSTEM_TIME AS OF cannot run yet: no table can be read", source.name.span)
+            hint = "leave it out: a JOIN sees the table as it is when the row comes"
+            return script.error(
+                "FOR SYSTEM_TIME AS OF cannot run: tables keep no old versions", source.name.span, hint=hint
+            )
         case _:
             raise AssertionError(f"this source can run: {source!r}")
 

@@ -2,7 +2,7 @@
 
 CREATE STREAM t (…)             source t, where it is read
 CREATE VIEW v AS SELECT …       v_filter, v_window, v_having, and v, the last of them
-CREATE STREAM s AS SELECT …     the same, and the sink into_s
+CREATE STREAM s AS SELECT …     the same, and the sink into_s; CREATE TABLE likewise
 INSERT INTO t SELECT …          t_filter, t_window, t_having, t_select and the sink t
                                 (into_t and into_t_… where the script reads t as well; t_2 for the second INSERT)
 """
@@ -87,12 +87,12 @@ class _Translation:
 
     def _add(self, statement: Statement) -> None:
         match statement:
-            case Create(is_table=False):
+            case Create():
                 self._streams.declare(statement)
             case CreateView():
                 self._streams.require_free(statement.name)
                 self._streams.define(statement.name, self._queries.view(statement.name, statement.query))
-            case CreateAs(is_table=False):
+            case CreateAs():
                 self._create_as(statement)
             case Insert():
                 self._insert(statement)
@@ -103,7 +103,7 @@ class _Translation:
         self._streams.require_free(statement.name)
         output = self._queries.view(statement.name, statement.query)
         self._streams.define(statement.name, output)
-        stream = Create(False, statement.name, (), None, statement.options, statement.span)
+        stream = Create(statement.is_table, statement.name, (), None, statement.options, statement.span)
         declaration = Declaration(self._script, stream, self._catalogue)
         self._sink(f"into_{statement.name.text}", declaration, output, statement.query, read=False)
 
@@ -123,6 +123,8 @@ class _Translation:
         key = self._key(query)
         if key is not None:
             config = self._with_key(declaration, config, key)
+        if declaration.statement.is_table:
+            config |= declaration.required_key(config)
         self._assembly.add(node_id, operator, config, [("in", output)], declaration.origin)
 
     def _key(self, query: Query) -> Name | None:

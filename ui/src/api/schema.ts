@@ -482,7 +482,7 @@ export interface paths {
         put?: never;
         /**
          * Run Statements
-         * @description SHOW, DESCRIBE, EXPLAIN, START | STOP | DEPLOY | ROLLBACK PIPELINE: a small table for each.
+         * @description SELECT from tables, CREATE TABLE, SHOW, DESCRIBE, EXPLAIN, START PIPELINE and their kin: a table for each.
          */
         post: operations["run_statements"];
         delete?: never;
@@ -1757,7 +1757,7 @@ export interface components {
             /** Columns */
             columns: string[];
             /** Rows */
-            rows: (string | number | null)[][];
+            rows: (string | number | boolean | null)[][];
             /** Statement */
             statement: string;
         };

@@ -1,4 +1,4 @@
-"""What statements such as SHOW PIPELINES answer."""
+"""What statements such as SELECT and SHOW PIPELINES answer."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ class StatementView(Model):
 
     statement: str
     columns: list[str]
-    rows: list[list[str | int | None]]
+    rows: list[list[str | int | float | bool | None]]
 
 
 class StatementList(Model):

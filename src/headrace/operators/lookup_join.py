@@ -1,0 +1,83 @@
+"""`lookup-join`: rows of a stream with the rows of a table that belong to them, as the table is at that time."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Literal
+
+from pydantic import Field
+
+from headrace.errors import InvalidInput
+from headrace.graph.schema import Schema
+from headrace.operators.join_sides import SIDES, joined_columns, joined_row, read_condition, side_by_side, time_of
+from headrace.operators.projection import refuse_doubles
+from headrace.operators.settings import SqlExpression
+from headrace.operators.spec import Operator, OperatorConfig, Port, Spec
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+    from headrace.operators.context import CompileContext
+
+
+class LookupJoinConfig(OperatorConfig):
+    on: SqlExpression = Field(description="What must hold for a pair of rows: `left.drone = right.id`.")
+    kind: Literal["inner", "left"] = Field(
+        "inner", description="inner: pairs only; left: rows of the stream without a partner too, with nulls."
+    )
+    spread: Literal["whole", "by_key"] = Field(
+        "whole", description="whole: every task gets the table; by_key: rows and table are brought together by key."
+    )
+
+
+class LookupJoin(Operator[LookupJoinConfig]):
+    spec = Spec(
+        name="lookup-join",
+        title="Lookup join",
+        summary="Adds to each row of a stream the rows of a table that belong to it.",
+        kind="relational",
+        inputs=(Port("left", "the stream"), Port("right", "the table")),
+        outputs=(Port("out", "the columns of the left, then those of the right; equal keys of one name come once"),),
+        guarantees=(
+            "Each row once for each partner that the table has in the version of the row's micro-batch, which is as "
+            "new as the batch; a later change of the table changes nothing that came out. Keeps no state of its own. "
+            "A batch run sees the table as it is when it begins."
+        ),
+        example=(
+            'topic telemetry schema="drone STRING, battery DOUBLE" ! @owned.left\n'
+            'table drones schema="id STRING, owner STRING" key=id ! @owned.right\n'
+            'lookup-join "left.drone = right.id" kind=left as owned ! preview'
+        ),
+        positional="on",
+    )
+    config_type = LookupJoinConfig
+
+    def output_schema(self, config: LookupJoinConfig, inputs: Mapping[str, Schema]) -> Schema:
+        columns = tuple(column for _, column in joined_columns(read_condition(config.on, inputs), inputs))
+        refuse_doubles(columns)
+        left = inputs["left"]
+        time = None if left.event_time is None else left.require(left.event_time)
+        hidden = () if time is None or time in columns else (time,)
+        return Schema(columns, hidden, left.event_time)
+
+    def used_columns(
+        self, config: LookupJoinConfig, needed: frozenset[str], inputs: Mapping[str, Schema]
+    ) -> Mapping[str, frozenset[str]]:
+        condition = read_condition(config.on, inputs)
+        time = inputs["left"].event_time
+        kept = needed if time is None else needed | {time}
+        return {side: kept | condition.reads[side] for side in SIDES}
+
+    def compile(self, config: LookupJoinConfig, inputs: Mapping[str, DataFrame], context: CompileContext) -> DataFrame:
+        from pyspark.sql import functions as spark  # noqa: PLC0415 - the catalogue loads without Spark
+
+        if inputs["right"].isStreaming:
+            raise InvalidInput("the right side is a stream, not a table", hint="read it with `table`, or use join")
+        schemas: dict[str, Schema] = {side: context.input_schema(side) for side in SIDES}
+        condition = read_condition(config.on, schemas)
+        left, right = (side_by_side(inputs[side], side) for side in SIDES)
+        right = spark.broadcast(right) if config.spread == "whole" else right
+        joined = left.join(right, spark.expr(condition.text), config.kind)
+        time = schemas["left"].event_time
+        times = {} if time is None else {time: time_of("left", time)}
+        return joined.select(*joined_row(condition, schemas, joined.columns, times))

@@ -1,0 +1,70 @@
+"""What a table is, apart from its rows: its topic, its key, its columns and how they are encoded."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+from headrace.errors import HeadraceError
+from headrace.formats import ValueFormat, with_schema
+from headrace.graph.document import Document
+from headrace.graph.schema import UNKNOWN, Schema
+from headrace.graph.validation import validate
+from headrace.operators import Catalogue
+from headrace.operators.arrow_types import column_types
+from headrace.operators.table_sink import ToTableConfig
+from headrace.operators.table_source import TableConfig
+from headrace.operators.value_formats import value_format
+from headrace.sql import declared_tables
+
+# How CREATE TABLE … AS and INSERT INTO name the sinks of a table that is read as well.
+_SINK_PREFIX = "into_"
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """`name` is that of the script which declares it; several names may mean one topic."""
+
+    name: str
+    topic: str
+    key: str
+    schema: Schema
+    format: ValueFormat
+
+    @property
+    def columns(self) -> pa.Schema:
+        return column_types(self.schema)
+
+
+def tables_of(document: Document, catalogue: Catalogue) -> Iterator[Table]:
+    """The tables that a pipeline looks up or writes; none of one that cannot run."""
+    try:
+        validated = validate(document, catalogue)
+    except HeadraceError:
+        return
+    for node in document.nodes:
+        config, schema = validated.configs[node.id], validated.schemas[node.id]
+        if isinstance(config, TableConfig):
+            yield make_table(node.id, config, schema)
+        elif isinstance(config, ToTableConfig) and config.mode == "upsert" and _is_known(schema):
+            yield make_table(node.id.removeprefix(_SINK_PREFIX), config, schema)
+
+
+def declared_in(sql: str, catalogue: Catalogue) -> Iterator[Table]:
+    """The tables that a script declares. Raises InvalidSyntax, InvalidGraph, InvalidInput."""
+    for node in declared_tables(sql, catalogue):
+        operator = catalogue.get(node.operator)
+        config: TableConfig = operator.configure(node.config)
+        yield make_table(node.id, config, operator.output_schema(config, {}))
+
+
+def _is_known(schema: Schema) -> bool:
+    return all(column.type != UNKNOWN for column in schema)
+
+
+def make_table(name: str, config: TableConfig | ToTableConfig, schema: Schema) -> Table:
+    format_ = value_format(config)
+    described = format_ if format_.registry is not None else with_schema(format_, column_types(schema))
+    return Table(name, config.topic, schema.require(config.key).name, Schema(schema.columns), described)

@@ -1,0 +1,196 @@
+"""The materialised copy of tables: rows by key in SQLite, with the offsets that they reach in the same transaction.
+
+SQLite, because it is in Python already, is transactional (a crash leaves rows and offsets in step), answers a lookup by
+key in microseconds, runs whole queries, and keeps tables larger than memory on disk. The copy can be thrown away at any
+time: the topic is the truth.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import threading
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Final
+
+from headrace.errors import DiskFailure
+from headrace.tables.definition import Table
+
+FORMAT: Final = 1
+PAGE_BYTES: Final = 4096
+# All copies together; a table that would pass it is not kept up and says so.
+COPIES_BYTES_MAX: Final = 8 << 30
+BUSY_TIMEOUT_S: Final = 5.0
+# After this, compaction may have removed the record that deleted a row: the copy is made anew.
+COPY_AGE_MS_MAX: Final = 12 * 3600 * 1000
+
+Row = Sequence[Any]
+KEY_COLUMN: Final = '"record key"'
+_NUMBERS: Final = {"TINYINT", "SMALLINT", "INT", "BIGINT"}
+_REALS: Final = ("FLOAT", "DOUBLE", "DECIMAL")
+
+sqlite3.register_converter("BOOLEAN", lambda text: text == b"1")
+
+
+class TableStore:
+    """One file. May be used by many threads: one writes at a time, each question has a connection of its own."""
+
+    def __init__(self, path: Path) -> None:
+        """Raises DiskFailure. A file of another format, or a broken one, is made anew."""
+        self._path = path
+        self._lock = threading.RLock()
+        path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            self._connection = self._opened()
+        except sqlite3.DatabaseError:
+            for old in path.parent.glob(f"{path.name}*"):
+                old.unlink()
+            self._connection = self._opened()
+
+    def close(self) -> None:
+        with self._lock:
+            self._connection.close()
+
+    def prepare(self, table: Table) -> dict[int, int]:
+        """Partition → offset that the copy has reached. A copy of other columns, or too old, begins anew."""
+        with self._writing() as connection:
+            meant = json.dumps([table.key, str(table.schema)])
+            found = connection.execute("SELECT meant, time_ms FROM copies WHERE topic = ?", (table.topic,)).fetchone()
+            if found is None or found[0] != meant or _now_ms() - found[1] > COPY_AGE_MS_MAX:
+                self._create(connection, table, meant)
+            rows = connection.execute("SELECT partition, reached FROM positions WHERE topic = ?", (table.topic,))
+            return dict(rows.fetchall())
+
+    def apply(self, table: Table, changes: Mapping[bytes, Row | None], reached: Mapping[int, int]) -> None:
+        """Rows by key, None for those deleted, and how far they reach: all or nothing."""
+        rows, places = _rows(table.topic), ", ".join("?" * (1 + len(table.schema.names)))
+        insert = f"INSERT OR REPLACE INTO {rows} VALUES ({places})"  # noqa: S608 - a quoted name
+        with self._writing() as connection:
+            gone = [(key,) for key, row in changes.items() if row is None]
+            connection.executemany(f"DELETE FROM {rows} WHERE {KEY_COLUMN} = ?", gone)  # noqa: S608
+            connection.executemany(insert, ((key, *row) for key, row in changes.items() if row is not None))
+            connection.executemany(
+                "INSERT OR REPLACE INTO positions VALUES (?, ?, ?)",
+                [(table.topic, *place) for place in reached.items()],
+            )
+            connection.execute("UPDATE copies SET time_ms = ? WHERE topic = ?", (_now_ms(), table.topic))
+
+    def drop(self, topic: str) -> None:
+        """Nothing is left of the copy afterwards."""
+        with self._writing() as connection:
+            _drop(connection, topic)
+
+    @property
+    def topics(self) -> tuple[str, ...]:
+        """Of all copies."""
+        with self._lock:
+            return tuple(topic for (topic,) in self._connection.execute("SELECT topic FROM copies ORDER BY topic"))
+
+    def remember(self, name: str, definition: str | None) -> None:
+        """A table that was declared by a statement of its own; None forgets it."""
+        with self._writing() as connection:
+            connection.execute("DELETE FROM declared WHERE name = ?", (name,))
+            if definition is not None:
+                connection.execute("INSERT INTO declared VALUES (?, ?)", (name, definition))
+
+    def declared(self) -> dict[str, str]:
+        """Name → the statement that declared it."""
+        with self._lock:
+            return dict(self._connection.execute("SELECT name, statement FROM declared ORDER BY name").fetchall())
+
+    def reader(self) -> sqlite3.Connection:
+        """A connection that cannot write, to be closed by the caller."""
+        connection = sqlite3.connect(
+            f"{self._path.absolute().as_uri()}?mode=ro",
+            uri=True,
+            timeout=BUSY_TIMEOUT_S,
+            detect_types=sqlite3.PARSE_DECLTYPES,
+            check_same_thread=False,
+        )
+        connection.execute("PRAGMA query_only = ON")
+        return connection
+
+    def _opened(self) -> sqlite3.Connection:
+        connection = sqlite3.connect(self._path, timeout=BUSY_TIMEOUT_S, isolation_level=None, check_same_thread=False)
+        connection.execute("PRAGMA journal_mode = WAL")
+        # A lost transaction is read again from the topic.
+        connection.execute("PRAGMA synchronous = NORMAL")
+        connection.execute(f"PRAGMA max_page_count = {COPIES_BYTES_MAX // PAGE_BYTES}")
+        (version,) = connection.execute("PRAGMA user_version").fetchone()
+        if version not in (0, FORMAT):
+            connection.close()
+            raise sqlite3.DatabaseError("another format")
+        connection.executescript(
+            f"""
+            CREATE TABLE IF NOT EXISTS copies (topic TEXT PRIMARY KEY, meant TEXT NOT NULL, time_ms INTEGER NOT NULL);
+            CREATE TABLE IF NOT EXISTS positions (
+                topic TEXT NOT NULL, partition INTEGER NOT NULL, reached INTEGER NOT NULL,
+                PRIMARY KEY (topic, partition)
+            ) WITHOUT ROWID;
+            CREATE TABLE IF NOT EXISTS declared (name TEXT PRIMARY KEY, statement TEXT NOT NULL);
+            PRAGMA user_version = {FORMAT};
+            """
+        )
+        return connection
+
+    def _create(self, connection: sqlite3.Connection, table: Table, meant: str) -> None:
+        _drop(connection, table.topic)
+        columns = ", ".join(f"{quoted(column.name)} {_type(column.type)}" for column in table.schema)
+        connection.execute(
+            f"CREATE TABLE {_rows(table.topic)} ({KEY_COLUMN} BLOB PRIMARY KEY, {columns}) WITHOUT ROWID"
+        )
+        names = ", ".join(quoted(name) for name in table.schema.names)
+        chosen = f"SELECT {names} FROM {_rows(table.topic)}"  # noqa: S608 - quoted names
+        connection.execute(f"CREATE VIEW {quoted(view_name(table.topic))} AS {chosen}")
+        index = quoted(f"key of {table.topic}")
+        connection.execute(f"CREATE INDEX {index} ON {_rows(table.topic)} ({quoted(table.key)})")
+        connection.execute("INSERT INTO copies VALUES (?, ?, ?)", (table.topic, meant, _now_ms()))
+
+    @contextmanager
+    def _writing(self) -> Iterator[sqlite3.Connection]:
+        with self._lock:
+            try:
+                self._connection.execute("BEGIN IMMEDIATE")
+                try:
+                    yield self._connection
+                    self._connection.execute("COMMIT")
+                except BaseException:
+                    self._connection.execute("ROLLBACK")
+                    raise
+            except sqlite3.OperationalError as error:
+                raise DiskFailure(f"{self._path}: {error}") from error
+
+
+def view_name(topic: str) -> str:
+    """What questions read: the columns of the table and no more."""
+    return f"table {topic}"
+
+
+def quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
+
+
+def _rows(topic: str) -> str:
+    return quoted(f"rows of {topic}")
+
+
+def _type(type_: str) -> str:
+    if type_ in _NUMBERS:
+        return "INTEGER"
+    if type_.startswith(_REALS):
+        return "REAL"
+    return {"BOOLEAN": "BOOLEAN", "BINARY": "BLOB"}.get(type_, "TEXT")
+
+
+def _drop(connection: sqlite3.Connection, topic: str) -> None:
+    connection.execute(f"DROP VIEW IF EXISTS {quoted(view_name(topic))}")
+    connection.execute(f"DROP TABLE IF EXISTS {_rows(topic)}")
+    for listed in ("copies", "positions"):
+        connection.execute(f"DELETE FROM {listed} WHERE topic = ?", (topic,))  # noqa: S608 - one of two names
+
+
+def _now_ms() -> int:
+    return time.time_ns() // 1_000_000

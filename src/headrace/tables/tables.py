@@ -1,0 +1,154 @@
+"""Tables that can be asked: which there are, their copies, and the thread that keeps them up."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable, Iterable
+from contextlib import closing
+from pathlib import Path
+from typing import Final
+
+from headrace.errors import HeadraceError, NotFound, did_you_mean
+from headrace.graph.document import Document
+from headrace.operators import Catalogue
+from headrace.spark.specs import TopicLocation
+from headrace.tables.definition import Table, declared_in, tables_of
+from headrace.tables.following import Follower
+from headrace.tables.question import Answer, read_question
+from headrace.tables.store import TableStore
+
+FOLLOW_EVERY_S: Final = 1.0
+FOLLOWED_MAX: Final = 200
+
+_log = logging.getLogger(__name__)
+
+
+class Tables:
+    """May be used by many threads. `documents` gives the pipelines whose tables can be asked."""
+
+    def __init__(
+        self,
+        path: Path,
+        location: Callable[[str], TopicLocation],
+        documents: Callable[[], Iterable[Document]],
+        catalogue: Catalogue,
+    ) -> None:
+        self._store = TableStore(path)
+        self._location = location
+        self._documents = documents
+        self._catalogue = catalogue
+        self._lock = threading.RLock()
+        self._known: dict[str, Table] = {}
+        self._seen: dict[str, tuple[Table, ...]] = {}
+        self._followers: dict[Table, Follower] = {}
+        self._closing = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="tables", daemon=True)
+
+    def start(self) -> None:
+        """Copies are kept up from now on, asked or not."""
+        self._thread.start()
+
+    def close(self) -> None:
+        self._closing.set()
+        if self._thread.is_alive():
+            self._thread.join()
+        self._store.close()
+
+    def known(self) -> tuple[Table, ...]:
+        """All tables that can be asked, by name."""
+        with self._lock:
+            self._look()
+            return tuple(self._known[name] for name in sorted(self._known))
+
+    def declare(self, sql: str) -> tuple[Table, ...]:
+        """The tables of CREATE TABLE statements can be asked from now on, until their topics are deleted.
+
+        Raises InvalidSyntax, InvalidGraph.
+        """
+        declared = tuple(declared_in(sql, self._catalogue))
+        for table in declared:
+            self._store.remember(table.name, sql)
+        with self._lock:
+            self._look()
+        return declared
+
+    def ask(self, sql: str, own: Iterable[Table] = ()) -> Answer:
+        """What a SELECT says over all that is committed now. `own` are tables that only the asking script declares.
+
+        Raises NotFound for a table that is not there or has no topic, InvalidInput for what cannot be answered.
+        """
+        declared = {table.name.lower(): table for table in own}
+        question = read_question(sql, lambda name: declared.get(name.lower()) or self.find(name))
+        for table in question.tables:
+            self._catch_up(table)
+        with closing(self._store.reader()) as connection:
+            return question.answered(connection)
+
+    def find(self, name: str) -> Table:
+        """By its name or its topic, in any case. Raises NotFound."""
+        with self._lock:
+            if name.lower() not in self._known:
+                self._look()
+            table = self._known.get(name.lower())
+        if table is None:
+            names = [table.name for table in self._known.values()]
+            hint = did_you_mean(name, names) or "a table is there once a pipeline with its CREATE TABLE is saved"
+            raise NotFound(f"no table {name!r}", valid=names, hint=hint)
+        return table
+
+    def follow(self) -> None:
+        """Brings all copies up to date, and drops those of tables that are gone."""
+        known = self.known()
+        for table in known[:FOLLOWED_MAX]:
+            try:
+                self._catch_up(table)
+            except NotFound:
+                self._forget(table.topic)
+            except HeadraceError as error:
+                _log.warning("the copy of table %s is behind: %s", table.name, error.message)
+        for topic in set(self._store.topics) - {table.topic for table in known}:
+            self._forget(topic)
+
+    def bad_records(self, table: Table) -> int:
+        """Records of its topic, since the start, that were no rows."""
+        follower = self._followers.get(table)
+        return 0 if follower is None else follower.bad_records
+
+    def _catch_up(self, table: Table) -> None:
+        with self._lock:
+            follower = self._followers.get(table)
+            if follower is None:
+                # One copy a topic: another table over it takes its place.
+                self._followers = {one: two for one, two in self._followers.items() if one.topic != table.topic}
+                follower = self._followers[table] = Follower(table, self._location(table.topic), self._store)
+            follower.catch_up()
+
+    def _forget(self, topic: str) -> None:
+        with self._lock:
+            self._followers = {table: one for table, one in self._followers.items() if table.topic != topic}
+            self._store.drop(topic)
+            for name, sql in self._store.declared().items():
+                if any(table.topic == topic for table in declared_in(sql, self._catalogue)):
+                    self._store.remember(name, None)
+
+    def _look(self) -> None:
+        """Which tables there are: what a statement of its own declares, else the first pipeline that names one."""
+        seen: dict[str, tuple[Table, ...]] = {}
+        known: dict[str, Table] = {}
+        for sql in self._store.declared().values():
+            seen[sql] = self._seen.get(sql) or tuple(declared_in(sql, self._catalogue))
+            known |= {table.name.lower(): table for table in seen[sql]}
+        for document in self._documents():
+            content = document.content_hash
+            seen[content] = self._seen.get(content) or tuple(tables_of(document, self._catalogue))
+            for table in seen[content]:
+                known.setdefault(table.name.lower(), table)
+        self._seen, self._known = seen, known
+
+    def _run(self) -> None:
+        while not self._closing.wait(FOLLOW_EVERY_S):
+            try:
+                self.follow()
+            except Exception:
+                _log.exception("tables are not kept up")

@@ -1,0 +1,178 @@
+"""Tables are asked: what their topics say at the moment, through restarts and deletions."""
+
+from __future__ import annotations
+
+import sqlite3
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from headrace.errors import HeadraceError, InvalidInput, NotFound
+from headrace.sql import parse
+from headrace.tables import Tables
+from headrace.tables.store import COPY_AGE_MS_MAX
+from headrace.wire.client import Client
+
+if TYPE_CHECKING:
+    from tests.tables.conftest import Log
+
+
+def row(symbol: str, maximum: float, **more: Any) -> tuple[str, dict[str, Any]]:
+    return symbol, {"symbol": symbol, "maximum": maximum, **more}
+
+
+def test_the_newest_row_of_each_key_is_told(log: Log, tables: Tables) -> None:
+    log.write("limits", [row("a", 1), row("b", 2), row("a", 3), ("b", None), row("c", 4)])
+    assert tables.ask("SELECT symbol, maximum FROM limits ORDER BY symbol").rows == (("a", 3.0), ("c", 4.0))
+    log.write("limits", [row("c", 5), row("b", 6)])
+    answer = tables.ask("SELECT symbol, maximum + 1 AS more FROM Limits l WHERE l.symbol IN ('b', 'c') ORDER BY 1")
+    assert (answer.columns, answer.rows) == (("symbol", "more"), (("b", 7.0), ("c", 6.0)))
+
+
+def test_values_come_out_as_they_are(log: Log, tables: Tables) -> None:
+    log.write("limits", [row("a", 1.5, open=True, since="2026-01-31T12:00:00.25Z", tags=["x", "y"]), row("b", 2)])
+    first, second = tables.ask("SELECT * FROM limits ORDER BY symbol").as_objects()
+    assert first == {
+        "symbol": "a",
+        "maximum": 1.5,
+        "open": True,
+        "since": "2026-01-31 12:00:00.250000",
+        "tags": '["x", "y"]',
+    }
+    assert second == {"symbol": "b", "maximum": 2.0, "open": None, "since": None, "tags": None}
+    assert tables.ask("SELECT symbol FROM limits WHERE since > '2026-01-31' AND open").rows == (("a",),)
+
+
+@pytest.mark.parametrize(
+    ("sql", "rows"),
+    [
+        ("SELECT count(*) AS n, sum(maximum) AS total FROM limits", [(4, 10.0)]),
+        ("SELECT upper(symbol) FROM limits WHERE maximum BETWEEN 2 AND 3 ORDER BY maximum DESC", [("C",), ("B",)]),
+        ("WITH big AS (SELECT * FROM limits WHERE maximum > 3) SELECT symbol FROM big", [("d",)]),
+        ("SELECT a.symbol FROM limits a JOIN limits b ON a.maximum = b.maximum + 3", [("d",)]),
+        ("SELECT maximum > 2 AS big, count(*) FROM limits GROUP BY 1 HAVING count(*) > 1 ORDER BY 1 LIMIT 1", [(0, 2)]),
+        ("SELECT symbol FROM limits WHERE maximum = (SELECT max(maximum) FROM limits)", [("d",)]),
+        ("SELECT CASE WHEN 1 / 2 > 0 THEN 'exact' END FROM limits LIMIT 1", [("exact",)]),
+    ],
+)
+def test_whole_queries_are_answered(log: Log, tables: Tables, sql: str, rows: list[tuple[Any, ...]]) -> None:
+    log.write("limits", [row(symbol, place) for place, symbol in enumerate("abcd", 1)])
+    assert list(tables.ask(sql).rows) == rows
+
+
+def test_a_copy_goes_on_where_it_was_after_a_restart(log: Log, tables: Tables) -> None:
+    log.write("limits", [row("a", 1), row("b", 2)])
+    tables.follow()
+    log.write("limits", [("a", None), row("c", 3)])
+    again = log.tables()
+    try:
+        assert again.ask("SELECT symbol FROM limits ORDER BY symbol").rows == (("b",), ("c",))
+    finally:
+        again.close()
+
+
+def test_a_copy_that_may_have_missed_a_deletion_is_made_anew(log: Log, tables: Tables) -> None:
+    log.write("limits", [row("a", 1)])
+    tables.follow()
+    path = log.directory / "tables.sqlite"
+    with sqlite3.connect(path) as connection:
+        connection.execute("UPDATE copies SET time_ms = time_ms - ?", (COPY_AGE_MS_MAX + 1,))
+        connection.execute("""INSERT INTO "rows of limits" ("record key", symbol) VALUES ('ghost', 'ghost')""")
+    connection.close()
+    assert ("ghost",) in tables.ask("SELECT symbol FROM limits").rows
+    again = log.tables()
+    try:
+        assert again.ask("SELECT symbol FROM limits").rows == (("a",),)
+    finally:
+        again.close()
+
+
+def test_a_file_that_is_broken_is_made_anew(log: Log, tables: Tables) -> None:
+    log.write("limits", [row("a", 1)])
+    tables.close()
+    (log.directory / "tables.sqlite").write_bytes(b"no database" * 1000)
+    again = log.tables()
+    try:
+        assert again.ask("SELECT symbol FROM limits").rows == (("a",),)
+    finally:
+        again.close()
+
+
+def test_other_columns_make_another_copy(log: Log, tables: Tables) -> None:
+    log.write("limits", [row("a", 1, note="hello")])
+    tables.follow()
+    log.documents[:] = [
+        parse(
+            "CREATE STREAM t (k STRING); CREATE TABLE limits (symbol STRING PRIMARY KEY, note STRING);"
+            "CREATE STREAM s AS SELECT note FROM t JOIN limits ON k = symbol"
+        )
+    ]
+    tables.follow()
+    assert tables.ask("SELECT * FROM limits").as_objects() == [{"symbol": "a", "note": "hello"}]
+
+
+def test_tables_that_are_gone_leave_nothing(log: Log, tables: Tables) -> None:
+    log.write("limits", [row("a", 1)])
+    tables.follow()
+    log.documents.clear()
+    tables.follow()
+    assert tables._store.topics == ()
+    with pytest.raises(NotFound, match="no table 'limits'"):
+        tables.ask("SELECT * FROM limits")
+
+
+def test_a_written_table_can_be_asked(log: Log, tables: Tables) -> None:
+    log.documents.append(
+        parse("CREATE STREAM t (k STRING, v INT); CREATE TABLE latest AS SELECT k PRIMARY KEY, v FROM t", "other")
+    )
+    log.create("latest")
+    log.write("latest", [("x", {"k": "x", "v": 1})])
+    assert tables.ask("SELECT v FROM latest WHERE k = 'x'").rows == ((1,),)
+    assert [table.name for table in tables.known()] == ["latest", "limits"]
+
+
+def test_a_table_is_declared_until_its_topic_is_gone(log: Log, tables: Tables) -> None:
+    tables.declare("CREATE TABLE mine (k STRING PRIMARY KEY, v INT) WITH (topic = 'own')")
+    log.create("own")
+    log.write("own", [("x", {"k": "x", "v": 1})])
+    assert tables.ask("SELECT v FROM mine").rows == ((1,),)
+    again = log.tables()
+    try:
+        assert [table.name for table in again.known()] == ["limits", "mine"]
+        with Client(log.bootstrap) as client:
+            client.delete_topics(["own"])
+        again.follow()
+        assert [table.name for table in again.known()] == ["limits"]
+    finally:
+        again.close()
+
+
+def test_records_that_are_no_rows_are_counted(log: Log, tables: Tables) -> None:
+    log.write("limits", [row("a", 1), ("a", b"?"), ("b", b"[]"), row("c", 2)])
+    assert tables.ask("SELECT symbol FROM limits ORDER BY symbol").rows == (("a",), ("c",))
+    assert tables.bad_records(tables.find("limits")) == 2
+
+
+@pytest.mark.parametrize(
+    ("sql", "message"),
+    [
+        ("SELECT * FROM limit", "no table 'limit'"),
+        ("SELECT nothing FROM limits", "no such column: nothing"),
+        ("SELECT no_such(symbol) FROM limits", "no such function"),
+        ("SELECT limits.missing FROM limits", "no such column: limits.missing"),
+        ("SELECT 1", "reads a table"),
+        ("SELECT * FROM limits a, limits b, limits c, limits d, limits e", "more than 10000 rows"),
+    ],
+)
+def test_what_cannot_be_answered_is_said(log: Log, tables: Tables, sql: str, message: str) -> None:
+    log.write("limits", [row(str(number), number) for number in range(10)])
+    with pytest.raises(HeadraceError, match=message):
+        tables.ask(sql)
+
+
+def test_an_endless_question_ends(log: Log, tables: Tables, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("headrace.tables.question.SECONDS_MAX", 0.05)
+    log.write("limits", [row(str(number), number) for number in range(100)])
+    many = ", ".join(f"limits t{number}" for number in range(8))
+    with pytest.raises(InvalidInput, match="takes longer"):
+        tables.ask(f"SELECT count(*) FROM {many}")
