@@ -54,9 +54,9 @@ def test_a_union_into_a_window_with_state_through_a_restart(stack: Stack, betwee
     topics, target = [stack.topic(f"in{number}") for number in (1, 2)], stack.name("out")
     schema = 'schema="k STRING, n BIGINT, ts TIMESTAMP"'
     document = stack.pipeline(
-        f"""topic {topics[0]} {schema} max_rows_per_batch=30 {between} ! union as all
+        f"""topic {topics[0]} {schema} max_rows_per_batch=30 as one {between} ! union as all
           ! length-window 4 keys=k aggregates=["sum(n) AS s"] as w ! to-topic {target}
-        topic {topics[1]} {schema} ! @all.in_2"""
+        topic {topics[1]} {schema} as two ! @all.in_2"""
     )
     rows: list[dict[str, Any]] = [{"k": f"k{n % 6}", "n": n, "ts": "2026-01-01T00:00:00Z"} for n in range(160)]
     for part in (rows[:100], rows[100:]):
@@ -71,6 +71,7 @@ def test_a_union_into_a_window_with_state_through_a_restart(stack: Stack, betwee
     assert sorted((row["k"], row["n"], row["s"]) for row in stack.rows(target)) == sorted(expected)
     counts = {count.node: count.rows_out_total for count in stack.engine.status(document.name).queries[0].nodes}
     assert counts["all"] == counts["w"] == 60
+    assert (counts["one"], counts["two"]) == (30, 30)
 
 
 def test_a_union_of_topics_in_a_batch_and_in_a_stream(stack: Stack) -> None:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from itertools import pairwise
 
 from headrace.graph.document import Document, Edge, Node
@@ -77,6 +80,28 @@ def test_emit_changes_is_update_mode() -> None:
     (changing,) = plans([SOURCE, changes, preview("a")], chain("telemetry", "averages", "a"))
     assert (final.output_mode, changing.output_mode) == ("append", "update")
     assert identity(final) != identity(changing)
+
+
+def test_a_query_of_several_sources_is_the_same_in_every_process() -> None:
+    """A new process finds the state that the last one left: sets of texts have another order in each."""
+    sources = "".join(
+        f'topic t{n} schema="k STRING" as s{n} ! @all.{p}\n' for n, p in enumerate(("in", "in_2", "in_3"))
+    )
+    code = f"""
+from headrace.graph import validate
+from headrace.graph.text import parse_text
+from headrace.operators import Catalogue
+from headrace.spark.plan import identity, plan_queries
+document = parse_text({sources + "union as all ! preview"!r}, Catalogue(), name="p")
+print([identity(plan) for plan in plan_queries(validate(document, Catalogue()), Catalogue())])
+"""
+    found = {
+        subprocess.run(
+            [sys.executable, "-c", code], env={**os.environ, "PYTHONHASHSEED": seed}, capture_output=True, check=True
+        ).stdout
+        for seed in ("1", "2", "3")
+    }
+    assert len(found) == 1
 
 
 def test_a_stateless_query_stays_itself_while_its_steps_change() -> None:

@@ -31,8 +31,9 @@ def structure_problems(document: Document, catalogue: OperatorCatalogue) -> Iter
 
 
 def topological_order(document: Document) -> tuple[str, ...]:
-    """Sources first. Raises graphlib.CycleError where there is none."""
-    return tuple(TopologicalSorter(_predecessors(document)).static_order())
+    """Sources first, and the same in every process. Raises graphlib.CycleError where there is none."""
+    # Sets of texts have another order in every process.
+    return tuple(TopologicalSorter({node: sorted(ids) for node, ids in _predecessors(document).items()}).static_order())
 
 
 def cycles(document: Document) -> Iterator[tuple[str, ...]]:

@@ -62,7 +62,7 @@ def lane_task(
     `read` is what was read of each input, where that is counted here and not by Spark. Raises OperatorFailed.
     """
     catalogue = _catalogue()
-    made = _lane_rows(orders, lane, inputs, catalogue, read=read or {})
+    made = _lane_rows(orders, lane, inputs, catalogue, read={} if read is None else read)
     if not stages:
         output = arrow_schema(orders.plan.output_schema(catalogue))
         return (_widened(batch, output) for batch in made)
