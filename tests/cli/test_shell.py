@@ -35,6 +35,24 @@ def test_wrong_statement_changes_nothing(shell: Shell) -> None:
     assert shell.names == ["telemetry"]
 
 
+def test_a_table_is_kept_and_can_be_joined(shell: Shell) -> None:
+    """Without a server it is one of this pipeline alone."""
+    shell.execute(TELEMETRY)
+    shell.execute("CREATE TABLE owners (drone STRING PRIMARY KEY, owner STRING);")
+    shell.execute("CREATE STREAM owned AS SELECT t.drone, owner FROM telemetry t JOIN owners o ON t.drone = o.drone;")
+    assert shell.names == ["owned", "owners", "telemetry"]
+    assert shell.server_names() == []
+    with pytest.raises(InvalidSyntax, match="has no key"):
+        shell.execute("CREATE TABLE keyless (a STRING);")
+    assert shell.names == ["owned", "owners", "telemetry"]
+
+
+@pytest.mark.parametrize("sql", ["SELECT * FROM owners;", "DELETE FROM owners WHERE drone = 'a';"])
+def test_questions_and_changes_need_a_server(shell: Shell, sql: str) -> None:
+    with pytest.raises(NotFound, match="no Headrace runs"):
+        shell.execute(sql)
+
+
 def test_undo_and_clear(shell: Shell) -> None:
     shell.execute(TELEMETRY)
     shell.execute(LOW)

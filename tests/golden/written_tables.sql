@@ -28,3 +28,33 @@ CREATE TABLE newest AS SELECT symbol PRIMARY KEY, price * 2 AS twice FROM trades
 -- @case a table without a key is refused
 CREATE TABLE newest AS SELECT symbol, price FROM trades;
 -- @expect error the table newest has no key
+
+-- @case rows of a table are updated by those of a stream
+CREATE TABLE limits (symbol STRING PRIMARY KEY, maximum DOUBLE, price INT);
+UPDATE limits SET maximum = t.price + limits.maximum FROM trades AS t WHERE limits.symbol = t.symbol;
+-- @input limits
+-- | symbol | maximum | price |
+-- | a      | 5       | 1     |
+-- | d      | 6       | 2     |
+-- @expect into_limits
+-- | symbol | maximum | price |
+-- | a      | 15      | 1     |
+-- | a      | 55      | 1     |
+
+-- @case rows of a table are deleted by those of a stream
+CREATE TABLE limits (name STRING PRIMARY KEY, maximum DOUBLE);
+CREATE VIEW dear AS SELECT * FROM trades WHERE price > 20 AND symbol IS NOT NULL;
+DELETE FROM limits USING dear WHERE limits.name = dear.symbol;
+-- @expect limits
+-- | name |
+-- | c    |
+-- | a    |
+
+-- @case rows take the place of others
+CREATE TABLE limits (symbol STRING PRIMARY KEY, maximum DOUBLE);
+UPSERT INTO limits SELECT symbol, price AS maximum FROM trades WHERE symbol < 'c' ON limits.symbol = trades.symbol;
+-- @expect limits
+-- | symbol | maximum |
+-- | a      | 10      |
+-- | b      | 20      |
+-- | a      | 50      |

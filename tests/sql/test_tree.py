@@ -29,6 +29,8 @@ INSERT EXPIRED EVENTS INTO alerts SELECT * FROM big WINDOW('length', 5) AS b WHE
 UPDATE limits SET maximum = u.m FROM u WHERE limits.symbol = u.symbol;
 DELETE FROM limits USING d WHERE limits.symbol = d.symbol;
 UPSERT INTO limits SELECT symbol, m AS maximum FROM s ON limits.symbol = s.symbol;
+UPDATE limits SET maximum = maximum * 2 WHERE symbol = 'a'; DELETE FROM limits WHERE maximum > 5;
+INSERT INTO limits VALUES ('a', 1 + 1), ('b', NULL); INSERT INTO limits (maximum, symbol) VALUES (5, 'c');
 PARTITION WITH (symbol OF a, symbol OF b) BEGIN
   INSERT INTO x SELECT CASE WHEN price > 1 THEN 1 ELSE 2 END AS c FROM a;
   INSERT INTO y SELECT * FROM b;
@@ -107,8 +109,8 @@ FAULTS = [
     ("CREATE TABLE x (a INT, PRIMARY KEY (b))", "unknown column 'b'", "b"),
     ("INSERT SOME EVENTS INTO x SELECT * FROM t", "expected INTO", "SOME"),
     ("UPDATE x SET a 1", "expected =", "1"),
-    ("UPDATE x SET a = 1 WHERE b", "expected FROM", "WHERE"),
-    ("DELETE FROM x WHERE a", "expected USING", "WHERE"),
+    ("UPDATE x SET a = 1 FROM b", "expected WHERE", " "),
+    ("DELETE FROM x USING a", "expected WHERE", " "),
     ("PARTITION WITH (a OF b) BEGIN SELECT * FROM t;", "expected END", " "),
     ("PARTITION WITH (a OF b) BEGIN PARTITION WITH (c OF d) BEGIN END; END", "cannot stand in another", "PARTITION"),
     ("SHOW STREAM", "SHOW does not know 'STREAM'", "STREAM"),

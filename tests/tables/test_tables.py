@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from headrace.errors import HeadraceError, InvalidInput, NotFound
-from headrace.sql import parse
+from headrace.sql import Delete, InsertValues, Update, parse, read_requests
 from headrace.tables import Tables
 from headrace.tables.store import COPY_AGE_MS_MAX
 from headrace.wire.client import Client
@@ -176,3 +176,45 @@ def test_an_endless_question_ends(log: Log, tables: Tables, monkeypatch: pytest.
     many = ", ".join(f"limits t{number}" for number in range(8))
     with pytest.raises(InvalidInput, match="takes longer"):
         tables.ask(f"SELECT count(*) FROM {many}")
+
+
+def changed(tables: Tables, sql: str) -> int:
+    (request,) = read_requests(sql)
+    assert isinstance(request.operation, InsertValues | Update | Delete)
+    return tables.change(request.operation)
+
+
+def test_rows_are_changed_by_hand_and_seen_at_once(log: Log, tables: Tables) -> None:
+    log.write("limits", [row("a", 1), row("b", 2, tags=["x"], since="2026-01-31T12:00:00Z")])
+    values = "('c', 1 + 2, true, NULL, NULL), ('a', 9, false, '2026-02-01 00:00:00', '[\"y\"]')"
+    assert changed(tables, f"INSERT INTO limits VALUES {values}") == 2
+    assert changed(tables, "INSERT INTO limits (maximum, symbol) VALUES (4, 'd')") == 1
+    assert changed(tables, "UPDATE limits SET maximum = maximum * 10, open = false WHERE symbol IN ('b', 'c')") == 2
+    assert changed(tables, "DELETE FROM limits WHERE maximum = 4") == 1
+    assert changed(tables, "DELETE FROM limits WHERE maximum = 4") == 0
+    assert tables.ask("SELECT * FROM limits ORDER BY symbol").rows == (
+        ("a", 9.0, False, "2026-02-01 00:00:00.000000", '["y"]'),
+        ("b", 20.0, False, "2026-01-31 12:00:00.000000", '["x"]'),
+        ("c", 30.0, False, None, None),
+    )
+
+
+@pytest.mark.parametrize(
+    ("sql", "message"),
+    [
+        ("INSERT INTO limits VALUES ('a')", "1 values for 5 columns"),
+        ("INSERT INTO limits (maximum) VALUES (1)", "symbol, the key of limits, is missing"),
+        ("INSERT INTO limits (symbol, maximun) VALUES ('a', 1)", "no column 'maximun'"),
+        ("INSERT INTO limits (symbol) VALUES (NULL)", "a row without symbol"),
+        ("INSERT INTO limits (symbol, maximum) VALUES ('a', 'much')", "'much' is no DOUBLE"),
+        ("INSERT INTO limits (symbol) VALUES (nobody)", "these are no values"),
+        ("UPDATE limits SET symbol = 'x' WHERE maximum = 1", "is the key of limits"),
+        ("DELETE FROM limits WHERE missing = 1", "no such column: missing"),
+        ("DELETE FROM nothing WHERE a = 1", "no table 'nothing'"),
+    ],
+)
+def test_a_change_that_is_wrong_writes_nothing(log: Log, tables: Tables, sql: str, message: str) -> None:
+    log.write("limits", [row("a", 1)])
+    with pytest.raises(HeadraceError, match=message):
+        changed(tables, sql)
+    assert tables.ask("SELECT symbol FROM limits").rows == (("a",),)

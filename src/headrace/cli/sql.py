@@ -75,7 +75,7 @@ def asks(sql: str) -> bool:
 
 
 def ask_server(sql: str, data_dir: DataDir, *, as_json: bool = False) -> None:
-    """SHOW, DESCRIBE, EXPLAIN and the statements about pipelines: a table for each."""
+    """SELECT from tables, changes of them, SHOW, EXPLAIN and the statements about pipelines: a table for each."""
     with server_of(data_dir) as server:
         results = server.sql(sql)
     if as_json:
@@ -85,7 +85,8 @@ def ask_server(sql: str, data_dir: DataDir, *, as_json: bool = False) -> None:
         if result["columns"] == ["explained"]:
             print_text("\n".join(line for (line,) in result["rows"]))
         else:
-            print_table(tuple(result["columns"]), (tuple(row) for row in result["rows"]), empty="nothing")
+            rows = (tuple("" if cell is None else cell for cell in row) for row in result["rows"])
+            print_table(tuple(result["columns"]), rows, empty="nothing")
 
 
 def start_on_server(pipeline: Pipeline, data_dir: DataDir, *, reset: bool = False, as_json: bool = False) -> None:

@@ -4,29 +4,34 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from headrace.cli.boundary import Invocation, report_errors
 from headrace.cli.output import print_text
-from headrace.errors import InvalidInput, did_you_mean
+from headrace.errors import HeadraceError, InvalidInput, NotFound, did_you_mean
 
 if TYPE_CHECKING:
     from headrace.pipeline import Pipeline
 
 HISTORY_FILE: Final = ".headrace_history"
 KEYWORDS: Final = (
-    "SHOW PIPELINES", "SHOW TOPICS", "SHOW STREAMS", "DESCRIBE", "EXPLAIN", "START PIPELINE", "STOP PIPELINE",
-    "CREATE STREAM", "CREATE VIEW", "INSERT INTO", "UNION ALL", "JOIN", "WITHIN", "WINDOW SLIDING", "WINDOW SESSION",
+    "SHOW PIPELINES", "SHOW TOPICS", "SHOW STREAMS", "SHOW TABLES", "DESCRIBE", "EXPLAIN",
+    "START PIPELINE", "STOP PIPELINE", "CREATE STREAM", "CREATE TABLE", "PRIMARY KEY", "CREATE VIEW", "INSERT INTO",
+    "VALUES", "UPSERT INTO", "UPDATE",
+    "DELETE FROM", "UNION ALL", "LEFT JOIN", "JOIN", "WITHIN", "WINDOW SLIDING", "WINDOW SESSION", "ORDER BY", "LIMIT",
     "SELECT", "FROM", "WHERE", "GROUP BY", "HAVING", "WINDOW TUMBLING",
     "EMIT FINAL", "EMIT CHANGES", "WITH", "AS", "WATERMARK FOR", "INTERVAL", "STRING", "DOUBLE", "BIGINT", "INT",
     "BOOLEAN", "TIMESTAMP", "avg", "count", "sum", "min", "max",
 )  # fmt: skip
-_DEFINED: Final = re.compile(r"(?is)\s*CREATE\s+(?:STREAM|VIEW)\s+(?P<name>\w+)")
-_IS_WRITTEN: Final = re.compile(r"(?is)\s*CREATE\s+STREAM\b.*\bAS\s+SELECT\b")
+_DEFINED: Final = re.compile(r"(?is)\s*CREATE\s+(?P<kind>STREAM|VIEW|TABLE)\s+(?P<name>\w+)")
+_NAMES: Final = "SHOW TABLES; SHOW STREAMS; SHOW PIPELINES"
+_IS_WRITTEN: Final = re.compile(r"(?is)\s*CREATE\s+(?:STREAM|TABLE)\b.*\bAS\s+SELECT\b")
 HELP: Final = """\
 A statement ends with ; and is kept with those before it: together they are the pipeline.
-SHOW, DESCRIBE, EXPLAIN and START | STOP | DEPLOY | ROLLBACK PIPELINE are answered at once.
+SELECT from a table, INSERT INTO … VALUES, UPDATE and DELETE … WHERE, SHOW, DESCRIBE, EXPLAIN and START | STOP |
+DEPLOY | ROLLBACK PIPELINE are answered at once. CREATE TABLE makes a table for everybody, and is kept as well.
   \\show [sql|text|python|json]   the pipeline in a notation
   \\run                           save it and start it on the running server
   \\batch                         run it once over what is there
@@ -60,6 +65,10 @@ class Shell:
     def _add(self, statement: str) -> None:
         from headrace.cli.sql import ask_server, asks  # noqa: PLC0415
 
+        defined = _DEFINED.match(statement)
+        if defined is not None and defined["kind"].upper() == "TABLE" and not _IS_WRITTEN.match(statement):
+            self._declare(statement)
+            return
         if asks(statement):
             ask_server("\n".join([*self._statements, statement]), self._data_dir)
             return
@@ -67,6 +76,28 @@ class Shell:
         self._pipeline([*kept, *_probe(statement)])
         self._statements = kept
         print_text(f"ok: {len(kept)} statement{'s' * (len(kept) > 1)} in {self._name}")
+
+    def _declare(self, statement: str) -> None:
+        """A table of everybody where a server runs; in any case one of this pipeline."""
+        from headrace.cli.sql import ask_server  # noqa: PLC0415
+        from headrace.operators import Catalogue  # noqa: PLC0415
+        from headrace.sql import declared_tables  # noqa: PLC0415
+
+        declared_tables(statement, Catalogue())
+        with suppress(NotFound):
+            ask_server(statement, self._data_dir)
+        self._statements.append(statement)
+        print_text(f"ok: {len(self._statements)} statements in {self._name}")
+
+    def server_names(self) -> list[str]:
+        """Of tables, streams and pipelines on the server, for completion; none without a server."""
+        from headrace.cli.connect import server_of  # noqa: PLC0415
+
+        try:
+            with server_of(self._data_dir) as server:
+                return sorted({str(row[0]) for result in server.sql(_NAMES) for row in result["rows"]})
+        except HeadraceError:
+            return []
 
     def _command(self, name: str = "", *arguments: str) -> None:
         from headrace.cli.sql import run_once, start_on_server  # noqa: PLC0415
@@ -124,7 +155,8 @@ def run_shell(data_dir: Path) -> None:
     from prompt_toolkit.history import FileHistory  # noqa: PLC0415
 
     shell = Shell(data_dir)
-    completer = DynamicCompleter(lambda: WordCompleter([*KEYWORDS, *shell.names], ignore_case=True))
+    known = shell.server_names()
+    completer = DynamicCompleter(lambda: WordCompleter([*KEYWORDS, *shell.names, *known], ignore_case=True))
     session: PromptSession[str] = PromptSession(
         history=FileHistory(str(Path.home() / HISTORY_FILE)), completer=completer, complete_while_typing=False
     )
@@ -135,6 +167,7 @@ def run_shell(data_dir: Path) -> None:
         if entered is None:
             return
         report_errors(invocation, lambda _, entered=entered: shell.execute(entered))  # type: ignore[misc]
+        known = shell.server_names()
 
 
 def _read_statement(prompt: Callable[[str], str]) -> str | None:

@@ -14,16 +14,19 @@ from headrace.sql import (
     SPARK_FUNCTIONS,
     Ask,
     Create,
+    Delete,
     Describe,
     Explain,
+    InsertValues,
     PipelineAction,
     Request,
     Show,
+    Update,
     parse,
     print_statement,
     read_requests,
 )
-from headrace.tables import declared_in
+from headrace.tables import Change, declared_in
 
 if TYPE_CHECKING:
     from headrace.server.service import Service
@@ -58,6 +61,8 @@ class Statements:
         match request.operation:
             case Ask() as ask:
                 return self._ask(ask, request.definitions)
+            case InsertValues() | Update() | Delete() as change:
+                return self._change_table(change, request.definitions)
             case Create() as create:
                 return self._declare(create)
             case Show() as show:
@@ -96,6 +101,10 @@ class Statements:
         own = declared_in(definitions, self._service.catalogue) if definitions else ()
         answer = self._service.tables.ask(print_statement(ask), own)
         return list(answer.columns), [[_cell(value) for value in row] for row in answer.rows]
+
+    def _change_table(self, change: Change, definitions: str) -> Table:
+        own = declared_in(definitions, self._service.catalogue) if definitions else ()
+        return ["rows"], [[self._service.tables.change(change, own)]]
 
     def _declare(self, create: Create) -> Table:
         """The topic is there afterwards, compacted, and the table can be asked."""

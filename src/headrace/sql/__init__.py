@@ -3,7 +3,19 @@
 from headrace.sql.declarations import declared_tables
 from headrace.sql.functions import SPARK_FUNCTIONS
 from headrace.sql.language import expand, print_statement, read_annotations
-from headrace.sql.operations import Ask, Create, Describe, Explain, PipelineAction, Request, Show, read_requests
+from headrace.sql.operations import (
+    Ask,
+    Create,
+    Delete,
+    Describe,
+    Explain,
+    InsertValues,
+    PipelineAction,
+    Request,
+    Show,
+    Update,
+    read_requests,
+)
 from headrace.sql.to_graph import parse
 from headrace.sql.to_sql import print_sql
 
@@ -11,11 +23,14 @@ __all__ = [
     "SPARK_FUNCTIONS",
     "Ask",
     "Create",
+    "Delete",
     "Describe",
     "Explain",
+    "InsertValues",
     "PipelineAction",
     "Request",
     "Show",
+    "Update",
     "declared_tables",
     "expand",
     "parse",

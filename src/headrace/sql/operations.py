@@ -8,23 +8,38 @@ from headrace.sql.language import print_statement, read_statements
 from headrace.sql.language.statement_tree import (
     Ask,
     Create,
+    Delete,
     Describe,
     Explain,
+    InsertValues,
     PipelineAction,
     Show,
     Statement,
+    Update,
 )
 from headrace.sql.language.tree import Name
 from headrace.sql.language.variables import expand
 
-__all__ = ["Ask", "Create", "Describe", "Explain", "PipelineAction", "Request", "Show", "read_requests"]
+__all__ = [
+    "Ask",
+    "Create",
+    "Delete",
+    "Describe",
+    "Explain",
+    "InsertValues",
+    "PipelineAction",
+    "Request",
+    "Show",
+    "Update",
+    "read_requests",
+]
 
 
 @dataclass(frozen=True, slots=True)
 class Request:
     """One operation, and the definitions before it, which a SELECT and an EXPLAIN may refer to."""
 
-    operation: Ask | Create | Show | Describe | Explain | PipelineAction
+    operation: Ask | Create | InsertValues | Update | Delete | Show | Describe | Explain | PipelineAction
     definitions: str
 
     @property
@@ -47,10 +62,13 @@ def read_requests(sql: str) -> tuple[Request, ...]:
     requests: list[Request] = []
     definitions: list[str] = []
     for statement in statements:
-        if isinstance(statement, Ask | Show | Describe | Explain | PipelineAction):
-            requests.append(Request(statement, "\n".join(definitions)))
-        else:
-            definitions.append(_text(statement))
+        match statement:
+            case Ask() | InsertValues() | Show() | Describe() | Explain() | PipelineAction():
+                requests.append(Request(statement, "\n".join(definitions)))
+            case Update(source=None) | Delete(source=None):
+                requests.append(Request(statement, "\n".join(definitions)))
+            case _:
+                definitions.append(_text(statement))
     return tuple(requests)
 
 

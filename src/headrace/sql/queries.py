@@ -14,13 +14,16 @@ from dataclasses import dataclass, replace
 from headrace.graph.document import Json
 from headrace.sql.analysis import Analysis, Origin
 from headrace.sql.assembly import Assembly, Output
+from headrace.sql.expressions import check_expression
 from headrace.sql.joins import JoinSide, JoinStep
-from headrace.sql.language.dialect import columns_in
+from headrace.sql.language.dialect import Qualified, columns_in
 from headrace.sql.language.script import Script, Span
+from headrace.sql.language.statement_tree import Update
 from headrace.sql.language.tree import Derived, Join, Name, OperatorCall, Query, Reference, Relation, Select, Windowed
+from headrace.sql.language.values import print_name
 from headrace.sql.ranking import Ranked, bound_of, outer_steps, qualified_steps, ranked_source, ranking_steps
 from headrace.sql.refusals import refuse_query, refuse_select, refuse_source
-from headrace.sql.steps import Names, Step, node_ids, plain_steps
+from headrace.sql.steps import Names, Piece, Step, Writer, node_ids, plain_steps
 from headrace.sql.streams import Streams
 from headrace.sql.window_operators import takes_time
 from headrace.sql.window_steps import group_steps, is_bound, is_grouped, window_steps
@@ -62,6 +65,32 @@ class Queries:
     def chain(self, query: Query, base: str, name: Name) -> Output:
         """The nodes of a query, named after `base`. Raises InvalidSyntax for what cannot run."""
         return self._query(query, _Place(base, name, {}), is_view=False)
+
+    def updated(self, join: Join, statement: Update, columns: list[str], base: str) -> Output:
+        """Rows of a table as they are to be: looked up, and with the columns that are set."""
+        rows = self._join(join, _Place(base, statement.target, {}), f"{base}_join")
+        writer = Writer(self._script, rows.names)
+        values = {name.text.lower(): writer.expression(value) for name, value in statement.assignments}
+        known = {column.lower() for column in columns}
+        for name, value in statement.assignments:
+            if name.text.lower() not in known:
+                raise self._script.error(f"unknown column {name.text!r}", name.span, valid=tuple(columns))
+            check_expression(self._script, value)
+        table = statement.target.text.lower()
+        kept = {column: rows.names.renamed.get((table, column.lower()), column) for column in columns}
+        items = [_item(values.get(column.lower()) or print_name(kept[column]), column) for column in columns]
+        pieces = tuple(Piece(values[name.text.lower()], value.span) for name, value in statement.assignments)
+        return self._selected(rows.output, items, f"{base}_select", Origin(statement.target.span, pieces))
+
+    def renamed(self, source: Reference, column: Qualified, name: str, base: str, target: Name) -> Output:
+        """One column of a stream, under a name."""
+        rows = self._rows(source, _Place(base, target, {}))
+        item = _item(self._script.slice(column.column_span), name)
+        return self._selected(rows.output, [item], f"{base}_select", Origin(column.span))
+
+    def _selected(self, output: Output, items: list[str], node_id: str, origin: Origin) -> Output:
+        columns: list[Json] = [*items]
+        return self._assembly.add(node_id, "select", {"columns": columns}, [("in", output)], origin)
 
     def _query(self, query: Query, place: _Place, *, is_view: bool) -> Output:
         refuse_query(self._script, query)
@@ -197,6 +226,10 @@ def _is_everything(select: Select) -> bool:
     """Whether the rows come out of FROM as they are."""
     clauses = (select.condition, select.window, select.having, *select.keys)
     return [item.text for item in select.items] == ["*"] and all(clause is None for clause in clauses)
+
+
+def _item(text: str, name: str) -> str:
+    return text if text == print_name(name) else f"{text} AS {print_name(name)}"
 
 
 def _without_window(side: Relation) -> Relation:

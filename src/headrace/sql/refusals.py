@@ -13,17 +13,15 @@ from headrace.sql.language.statement_tree import (
     Describe,
     Explain,
     Insert,
+    InsertValues,
     PipelineAction,
     Show,
     Statement,
     Update,
-    Upsert,
 )
 from headrace.sql.language.tree import Query, Reference, Relation, Select, Windowed
 from headrace.sql.ranking import BOUND, is_row_number
 from headrace.sql.window_steps import is_grouped
-
-_NO_TABLES = "tables cannot be written by a pipeline yet"
 
 
 def refuse_statement(script: Script, statement: Statement) -> InvalidSyntax:
@@ -39,8 +37,12 @@ def refuse_statement(script: Script, statement: Statement) -> InvalidSyntax:
             return script.error(f"{word} is no part of a pipeline", start, hint=hint)
         case CreateTrigger():
             return script.error("triggers cannot run yet: no source makes ticks", statement.name.span)
-        case Update() | Delete() | Upsert():
-            return script.error(f"{script.slice(start).upper()}: {_NO_TABLES}", start)
+        case Update() | Delete():
+            hint = "name a stream behind FROM or USING; without one, run it on its own in the shell of `headrace sql`"
+            return script.error(f"this {script.slice(start).upper()} is no part of a pipeline", start, hint=hint)
+        case InsertValues():
+            hint = "run it on its own, in the shell of `headrace sql` or as its only statement"
+            return script.error("VALUES is no part of a pipeline", start, hint=hint)
         case _:
             raise AssertionError(f"this statement can run: {statement!r}")
 

@@ -7,7 +7,17 @@ from headrace.operators.catalogue import Catalogue
 from headrace.sql.assembly import Assembly, Output
 from headrace.sql.declarations import Declaration
 from headrace.sql.language.script import Script
-from headrace.sql.language.statement_tree import Create, CreateAs, CreateTrigger, CreateView, Insert, Statement, Upsert
+from headrace.sql.language.statement_tree import (
+    Create,
+    CreateAs,
+    CreateTrigger,
+    CreateView,
+    Delete,
+    Insert,
+    Statement,
+    Update,
+    Upsert,
+)
 from headrace.sql.language.tree import Name, Reference
 from headrace.sql.language.walk import names_read
 
@@ -23,7 +33,9 @@ class Streams:
         self._assembly = assembly
         self._defined = [s.name for s in statements if isinstance(s, Create | CreateAs | CreateView | CreateTrigger)]
         self._read = {name.text for statement in statements for name in names_read(statement)}
-        self._written = {s.target.text for s in statements if isinstance(s, Insert | Upsert)}
+        # An UPDATE looks up the rows that it changes.
+        self._read |= {s.target.text for s in statements if isinstance(s, Update)}
+        self._written = {s.target.text for s in statements if isinstance(s, Insert | Upsert | Update | Delete)}
         self._declared: dict[str, Declaration] = {}
         self._views: dict[str, Output] = {}
 

@@ -5,6 +5,7 @@ CREATE VIEW v AS SELECT …       v_filter, v_window, v_having, and v, the last 
 CREATE STREAM s AS SELECT …     the same, and the sink into_s; CREATE TABLE likewise
 INSERT INTO t SELECT …          t_filter, t_window, t_having, t_select and the sink t
                                 (into_t and into_t_… where the script reads t as well; t_2 for the second INSERT)
+UPDATE t …, DELETE FROM t …     t_join, t_select and the sink into_t; t_select and the sink t
 """
 
 from __future__ import annotations
@@ -21,13 +22,14 @@ from headrace.sql.declarations import Declaration
 from headrace.sql.language import read_annotations, read_statements
 from headrace.sql.language.dialect import plain_name
 from headrace.sql.language.script import Script
-from headrace.sql.language.statement_tree import Create, CreateAs, CreateView, Insert, Statement
-from headrace.sql.language.tree import Name, Query
+from headrace.sql.language.statement_tree import Create, CreateAs, CreateView, Delete, Insert, Statement, Update, Upsert
+from headrace.sql.language.tree import Join, Name, Query, Reference
 from headrace.sql.language.variables import expand
 from headrace.sql.partitions import unfold
 from headrace.sql.queries import Queries
 from headrace.sql.refusals import refuse_events, refuse_statement
 from headrace.sql.streams import Streams
+from headrace.sql.table_changes import read_match
 
 DEFAULT_NAME = "pipeline"
 
@@ -96,6 +98,12 @@ class _Translation:
                 self._create_as(statement)
             case Insert():
                 self._insert(statement)
+            case Upsert():
+                self._upsert(statement)
+            case Update(source=Reference() as source):
+                self._update(statement, source)
+            case Delete(source=Reference() as source):
+                self._delete(statement, source)
             case _:
                 raise refuse_statement(self._script, statement)
 
@@ -117,6 +125,49 @@ class _Translation:
         if self._analysis is not None:
             self._analysis.check_target(output.node, declaration.statement.columns, statement.target.span)
         self._sink(sink_id, declaration, output, statement.query, read=is_read)
+
+    def _upsert(self, statement: Upsert) -> None:
+        """An INSERT into a table takes the place of the row with its key anyway."""
+        declaration = self._table(statement.target)
+        source = statement.query.first.source
+        if statement.condition is not None and isinstance(source, Reference):
+            read_match(self._script, statement.condition, declaration, (source.alias or source.name).text)
+        self._insert(Insert(statement.target, None, statement.query, statement.span))
+
+    def _update(self, statement: Update, source: Reference) -> None:
+        declaration = self._table(statement.target)
+        name = declaration.statement.name.text
+        read_match(self._script, statement.condition, declaration, (source.alias or source.name).text)
+        sink_id = self._free(f"into_{name}")
+        join = Join(
+            "inner", False, source, Reference(statement.target), statement.condition, (), None, None, statement.span
+        )
+        columns = [column.name.text for column in declaration.statement.columns]
+        output = self._queries.updated(join, statement, columns, sink_id)
+        self._changing_sink(sink_id, declaration, output, {}, read=True)
+
+    def _delete(self, statement: Delete, source: Reference) -> None:
+        declaration = self._table(statement.target)
+        name = declaration.statement.name.text
+        match = read_match(self._script, statement.condition, declaration, (source.alias or source.name).text)
+        is_read = self._streams.is_read(name)
+        sink_id = self._free(f"into_{name}" if is_read else name)
+        output = self._queries.renamed(source, match.column, match.key, sink_id, statement.target)
+        self._changing_sink(sink_id, declaration, output, {"mode": "delete"}, read=is_read)
+
+    def _table(self, target: Name) -> Declaration:
+        declaration = self._streams.target(target)
+        if not declaration.statement.is_table:
+            hint = f"declare it with CREATE TABLE {target.text} (… PRIMARY KEY, …)"
+            raise self._script.error(f"{target.text} is a stream: only rows of a table change", target.span, hint=hint)
+        return declaration
+
+    def _changing_sink(
+        self, node_id: str, declaration: Declaration, output: Output, settings: dict[str, Json], *, read: bool
+    ) -> None:
+        operator, config = declaration.sink(read=read)
+        config = {**config, **declaration.required_key(config), **settings}
+        self._assembly.add(node_id, operator, config, [("in", output)], declaration.origin)
 
     def _sink(self, node_id: str, declaration: Declaration, output: Output, query: Query, *, read: bool) -> None:
         operator, config = declaration.sink(read=read)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import sqlite3
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from typing import Any, ClassVar, Final
 
@@ -63,6 +64,17 @@ class Question:
             return InvalidInput(f"the answer takes longer than {SECONDS_MAX:.0f} s", hint="ask by key, or for less")
         columns = [f"{table.name}.{name}" for table in self.tables for name in table.schema.names]
         return InvalidInput(f"tables cannot answer this: {error}", valid=columns)
+
+
+def evaluated(expressions: Sequence[str]) -> tuple[Any, ...]:
+    """What expressions over no rows say. Raises InvalidInput."""
+    try:
+        tree = sqlglot.parse_one(f"SELECT {', '.join(expressions)}", read="spark")
+        with closing(sqlite3.connect(":memory:")) as connection:
+            values: tuple[Any, ...] = connection.execute(tree.sql(dialect=_Backquoted)).fetchone()
+    except (sqlglot.ParseError, sqlite3.Error) as error:
+        raise InvalidInput(f"these are no values: {error}") from error
+    return values
 
 
 def read_question(sql: str, find: Callable[[str], Table]) -> Question:

@@ -13,6 +13,8 @@ from headrace.errors import HeadraceError, NotFound, did_you_mean
 from headrace.graph.document import Document
 from headrace.operators import Catalogue
 from headrace.spark.specs import TopicLocation
+from headrace.sql import Delete
+from headrace.tables.changes import Change, changed_rows, write_rows
 from headrace.tables.definition import Table, declared_in, tables_of
 from headrace.tables.following import Follower
 from headrace.tables.question import Answer, read_question
@@ -39,6 +41,7 @@ class Tables:
         self._documents = documents
         self._catalogue = catalogue
         self._lock = threading.RLock()
+        self._changing = threading.Lock()
         self._known: dict[str, Table] = {}
         self._seen: dict[str, tuple[Table, ...]] = {}
         self._followers: dict[Table, Follower] = {}
@@ -84,6 +87,20 @@ class Tables:
             self._catch_up(table)
         with closing(self._store.reader()) as connection:
             return question.answered(connection)
+
+    def change(self, change: Change, own: Iterable[Table] = ()) -> int:
+        """How many rows a statement wrote or deleted; they are committed afterwards. Changes happen one at a time.
+
+        Raises NotFound, InvalidInput, ExternalFailure.
+        """
+        declared = {table.name.lower(): table for table in own}
+        table = declared.get(change.target.text.lower()) or self.find(change.target.text)
+        with self._changing:
+            rows = changed_rows(change, table, lambda sql: self.ask(sql, [table]))
+            if rows:
+                location = self._location(table.topic)
+                write_rows(location.bootstrap, table, rows, deletes=isinstance(change, Delete))
+        return len(rows)
 
     def find(self, name: str) -> Table:
         """By its name or its topic, in any case. Raises NotFound."""

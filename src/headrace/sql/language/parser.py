@@ -24,6 +24,7 @@ from headrace.sql.language.statement_tree import (
     Entry,
     Events,
     Insert,
+    InsertValues,
     Partition,
     PartitionKey,
     Statement,
@@ -158,12 +159,32 @@ def _create_trigger(cursor: Cursor) -> CreateTrigger:
     return CreateTrigger(name, every, cron, cursor.since(cursor.start))
 
 
-def _insert(cursor: Cursor) -> Insert:
+def _insert(cursor: Cursor) -> Insert | InsertValues:
     events = _events(cursor)
     if not cursor.accept("INTO"):
         raise cursor.failure("INTO")
     target = cursor.name("the name of a stream")
+    if events is None and (cursor.at("VALUES") or cursor.at("(")):
+        return _values(cursor, target)
     return Insert(target, events, cursor.query(), cursor.since(cursor.start))
+
+
+def _values(cursor: Cursor, target: Name) -> InsertValues:
+    columns: tuple[Name, ...] = ()
+    if cursor.accept("("):
+        columns = cursor.names("the name of a column")
+        cursor.expect(")")
+    cursor.expect("VALUES")
+    rows = cursor.several(_value_row)
+    _expect_end(cursor, ",")
+    return InsertValues(target, columns, rows, cursor.since(cursor.start))
+
+
+def _value_row(cursor: Cursor) -> tuple[Expression, ...]:
+    cursor.expect("(")
+    values = cursor.several(read_expression)
+    cursor.expect(")")
+    return values
 
 
 def _events(cursor: Cursor) -> Events | None:
@@ -188,9 +209,9 @@ def _update(cursor: Cursor) -> Update:
     target = cursor.name("the name of a table")
     cursor.expect("SET")
     assignments = cursor.several(_assignment)
-    cursor.expect("FROM")
-    source = read_reference(cursor)
-    cursor.expect("WHERE")
+    source = read_reference(cursor) if cursor.accept("FROM") else None
+    if not cursor.accept("WHERE"):
+        raise cursor.failure("WHERE", *(["FROM"] if source is None else []))
     condition = read_expression(cursor)
     _expect_end(cursor)
     return Update(target, assignments, source, condition, cursor.since(cursor.start))
@@ -205,9 +226,9 @@ def _assignment(cursor: Cursor) -> tuple[Name, Expression]:
 def _delete(cursor: Cursor) -> Delete:
     cursor.expect("FROM")
     target = cursor.name("the name of a table")
-    cursor.expect("USING")
-    source = read_reference(cursor)
-    cursor.expect("WHERE")
+    source = read_reference(cursor) if cursor.accept("USING") else None
+    if not cursor.accept("WHERE"):
+        raise cursor.failure("WHERE", *(["USING"] if source is None else []))
     condition = read_expression(cursor)
     _expect_end(cursor)
     return Delete(target, source, condition, cursor.since(cursor.start))

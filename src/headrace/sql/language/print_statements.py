@@ -21,6 +21,7 @@ from headrace.sql.language.statement_tree import (
     Entry,
     Explain,
     Insert,
+    InsertValues,
     Partition,
     PipelineAction,
     Show,
@@ -55,6 +56,8 @@ def _lines(statement: Statement) -> list[str]:
         case Insert():
             events = f" {statement.events.upper()} EVENTS" if statement.events else ""
             return [f"INSERT{events} INTO {print_name(statement.target.text)}", *query_lines(statement.query)]
+        case InsertValues():
+            return _values_lines(statement)
         case Upsert():
             on = [] if statement.condition is None else [f"ON {EXPRESSIONS.expression(statement.condition)}"]
             return [f"UPSERT INTO {print_name(statement.target.text)}", *query_lines(statement.query), *on]
@@ -138,12 +141,20 @@ def _schedule(trigger: CreateTrigger) -> str:
 
 
 def _change_lines(statement: Update | Delete) -> list[str]:
-    source, condition = print_reference(statement.source), EXPRESSIONS.expression(statement.condition)
-    target = print_name(statement.target.text)
+    target, condition = print_name(statement.target.text), f"WHERE {EXPRESSIONS.expression(statement.condition)}"
+    word = "USING" if isinstance(statement, Delete) else "FROM"
+    source = [] if statement.source is None else [f"{word} {print_reference(statement.source)}"]
     if isinstance(statement, Delete):
-        return [" ".join(("DELETE FROM", target)), f"USING {source}", f"WHERE {condition}"]
+        return [" ".join(("DELETE FROM", target)), *source, condition]
     assignments = ", ".join(_assignment(column, value) for column, value in statement.assignments)
-    return [f"UPDATE {target}", f"SET {assignments}", f"FROM {source}", f"WHERE {condition}"]
+    return [f"UPDATE {target}", f"SET {assignments}", *source, condition]
+
+
+def _values_lines(statement: InsertValues) -> list[str]:
+    columns = ", ".join(print_name(column.text) for column in statement.columns)
+    rows = [f"({', '.join(EXPRESSIONS.expression(value) for value in row)})" for row in statement.rows]
+    head = f"INSERT INTO {print_name(statement.target.text)}{f' ({columns})' if columns else ''}"
+    return [head, f"VALUES {', '.join(rows)}"]
 
 
 def _assignment(column: Name, value: Expression) -> str:

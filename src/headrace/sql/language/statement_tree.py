@@ -90,18 +90,32 @@ class Insert:
 
 
 @dataclass(frozen=True, slots=True)
+class InsertValues:
+    """`INSERT INTO table (a, b) VALUES (1, 2), …`: rows that are written at once. Without columns: all, in order."""
+
+    target: Name
+    columns: tuple[Name, ...]
+    rows: tuple[tuple[Expression, ...], ...]
+    span: Span = field(compare=False)
+
+
+@dataclass(frozen=True, slots=True)
 class Update:
+    """By the rows of a stream behind FROM; without one, once and at once."""
+
     target: Name
     assignments: tuple[tuple[Name, Expression], ...]
-    source: Reference
+    source: Reference | None
     condition: Expression
     span: Span = field(compare=False)
 
 
 @dataclass(frozen=True, slots=True)
 class Delete:
+    """By the rows of a stream behind USING; without one, once and at once."""
+
     target: Name
-    source: Reference
+    source: Reference | None
     condition: Expression
     span: Span = field(compare=False)
 
@@ -178,7 +192,7 @@ class PipelineAction:
 
 Definition: TypeAlias = Create | CreateAs | CreateView | CreateTrigger
 Operation: TypeAlias = Show | Describe | Explain | PipelineAction | Ask
-Statement: TypeAlias = Definition | Insert | Update | Delete | Upsert | Partition | Operation
+Statement: TypeAlias = Definition | Insert | InsertValues | Update | Delete | Upsert | Partition | Operation
 
 
 @dataclass(frozen=True, slots=True)
