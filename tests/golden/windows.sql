@@ -107,8 +107,8 @@ CREATE STREAM kinds AS SELECT count(DISTINCT drone) AS drones, _window_start AS 
 -- | 1      | 00:02:00 |
 
 -- @case a filter before a window rules rows out, and their time counts all the same
-CREATE STREAM full AS
+CREATE STREAM charged AS
 SELECT drone, count(*) AS n, _window_start FROM telemetry WHERE battery > 70 GROUP BY drone WINDOW TUMBLING(1m);
--- @expect full
+-- @expect charged
 -- | drone | n | _window_start |
 -- | d1    | 1 | 00:00:00      |
