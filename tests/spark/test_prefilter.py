@@ -1,4 +1,4 @@
-"""The source may leave out a row only if Spark would not keep it either."""
+"""The source may leave out a row only if Spark would not keep it either; a whole filter keeps just what Spark keeps."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ import pytest
 from pyspark.sql import SparkSession
 
 from headrace.graph.schema import Schema
-from headrace.spark.prefilter import admitted
-from headrace.spark.pushdown import prefilter_of
+from headrace.spark.prefilter import Prefilter, admitted
+from headrace.spark.pushdown import prefilter_of, whole_filter
 
 SCHEMA = Schema.parse("i INT, b BIGINT, d DOUBLE, s STRING, f BOOLEAN")
 TYPES: dict[str, Any] = {
@@ -53,7 +53,7 @@ def _conditions(random_: random.Random) -> list[str]:
 
 
 @pytest.mark.spark
-def test_a_row_that_spark_keeps_is_never_left_out(spark: SparkSession) -> None:
+def test_rows_are_left_out_and_kept_as_spark_does(spark: SparkSession) -> None:
     seed = random.randrange(1 << 32)
     random_ = random.Random(seed)
     every = list(itertools.product(*VALUES.values()))
@@ -65,16 +65,23 @@ def test_a_row_that_spark_keeps_is_never_left_out(spark: SparkSession) -> None:
     kept_by_spark = frame.selectExpr(
         "n", *(f"coalesce({c}, false) AS c{k}" for k, c in enumerate(conditions))
     ).collect()
-    pushed = 0
+    pushed = whole = 0
     for number, condition in enumerate(conditions):
-        wanted = prefilter_of([condition], SCHEMA)
-        if wanted is None:
-            continue
-        pushed += 1
-        through = set(admitted(numbered, json.loads(json.dumps(wanted))).column("n").to_pylist())
-        lost = [every[row["n"]] for row in kept_by_spark if row[f"c{number}"] and row["n"] not in through]
-        assert not lost, f"seed {seed}: {condition} as {wanted} leaves out {lost[:3]}"
+        kept = {row["n"] for row in kept_by_spark if row[f"c{number}"]}
+        if (wanted := prefilter_of([condition], SCHEMA)) is not None:
+            pushed += 1
+            lost = [every[n] for n in kept - _through(numbered, wanted)]
+            assert not lost, f"seed {seed}: {condition} as {wanted} leaves out {lost[:3]}"
+        if (wanted := whole_filter(condition, SCHEMA)) is not None:
+            whole += 1
+            others = [every[n] for n in kept ^ _through(numbered, wanted)]
+            assert not others, f"seed {seed}: {condition} as {wanted} differs for {others[:3]}"
     assert pushed > len(conditions) // 4
+    assert whole > len(conditions) // 8
+
+
+def _through(rows: pa.RecordBatch, wanted: Prefilter) -> set[Any]:
+    return set(admitted(rows, json.loads(json.dumps(wanted))).column("n").to_pylist())
 
 
 @pytest.mark.parametrize("condition", [leaf for leaf in LEAVES[:24] if leaf != "d <> 7.25"])

@@ -15,6 +15,7 @@ from headrace.formats.decoding import Decoder
 from headrace.formats.framing import prefix, with_prefix
 from headrace.formats.json_format import JsonDecoder
 from headrace.formats.json_schema import json_schema_of
+from headrace.formats.json_text import json_texts
 from headrace.formats.raw_format import RawDecoder, check_raw, encode_raw
 from headrace.formats.value_format import SCHEMA_FORMATS, ValueFormat
 
@@ -78,7 +79,7 @@ def decoder(format_: ValueFormat, wanted: pa.Schema) -> Decoder:
 
 
 def encoder(format_: ValueFormat, columns: pa.Schema) -> Encoder:
-    """For the formats with one value a row that Spark does not write itself."""
+    """For the formats with one value a row. JSON only of columns that `json_text.can_write`."""
     encode = _encoder(format_, columns)
     before = value_prefix(format_)
     return lambda rows: with_prefix(encode(rows), before)
@@ -97,6 +98,8 @@ def value_prefix(format_: ValueFormat) -> bytes:
 
 def _encoder(format_: ValueFormat, columns: pa.Schema) -> Encoder:
     match format_.name:
+        case "json":
+            return lambda rows: json_texts(rows).cast(pa.binary())
         case "csv":
             return CsvEncoder(format_)
         case "raw":

@@ -1,4 +1,4 @@
-"""What the tasks of a chain counted: totals for the status of a query, and rows by node for each micro-batch."""
+"""What tasks that stage their rows counted: totals for the status of a query, and rows by node for each micro-batch."""
 
 from __future__ import annotations
 
@@ -20,11 +20,14 @@ class ChainFigures:
     totals: Counter[tuple[str, str]] = field(default_factory=Counter)
     """(node, figure) → sum."""
     _rows: dict[int, Counter[str]] = field(default_factory=dict)
+    _failed: dict[int, int] = field(default_factory=dict)
 
     def add(self, batch: int, results: Sequence[LaneResult], messages: Iterable[Staged]) -> None:
         rows = self._rows[batch] = Counter[str]()
+        self._failed[batch] = sum(report.failed for result in results for report in result.reports.values())
         while len(self._rows) > BATCHES_KEPT:
-            del self._rows[min(self._rows)]
+            oldest = min(self._rows)
+            del self._rows[oldest], self._failed[oldest]
         for node, report in (item for result in results for item in result.reports.items()):
             rows[node] += report.rows_out
             for name, value in _figures(report).items():
@@ -36,6 +39,10 @@ class ChainFigures:
     def rows_of(self, batch: int) -> dict[str, int]:
         """Rows that left each node in a micro-batch; empty for one that is not kept."""
         return dict(self._rows.get(batch, {}))
+
+    def failed_in(self, batch: int) -> int:
+        """Rows that could not be read or handled in a micro-batch; 0 for one that is not kept."""
+        return self._failed.get(batch, 0)
 
     def by_node(self) -> dict[str, dict[str, int]]:
         """All totals of each node."""

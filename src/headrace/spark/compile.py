@@ -25,6 +25,7 @@ from headrace.operators.topic_source import TopicConfig
 from headrace.operators.value_formats import value_format
 from headrace.serial.places import origin_of
 from headrace.spark.chain_frames import behind_packets, behind_rows, columns_behind, lanes_of
+from headrace.spark.direct import Direct, direct_query
 from headrace.spark.outputs import column_output, dead_letter_output, make_output
 from headrace.spark.packets import PACKET_COLUMNS
 from headrace.spark.placement import Placement, place
@@ -36,6 +37,7 @@ from headrace.spark.specs import (
     BAD_COLUMN,
     CHAIN_COLUMN,
     LETTER_COLUMN,
+    MESSAGE_COLUMN,
     OPTION,
     RECORD_OFFSET,
     RECORD_ORIGIN,
@@ -113,6 +115,8 @@ class Compilation:
 
     def query(self, plan: QueryPlan) -> CompiledQuery:
         """Raises HeadraceError that names the node where Spark's analysis finds fault."""
+        if (direct := self._direct(plan)) is not None:
+            return CompiledQuery(plan, self._read_direct(plan, direct), direct.outputs)
         frame = self._base(plan)
         placed = self.placement(plan)
         if placed is not None and placed.way_out == "writer":
@@ -224,6 +228,18 @@ class Compilation:
         used = used_columns(self.validated.document, self.catalogue)[node.id]
         declared = schema.keep(used).columns or schema.columns[:1]
         return Schema((*declared, *(column for column in schema.hidden if column.name in used)))
+
+    def _direct(self, plan: QueryPlan) -> Direct | None:
+        if plan.source.operator != "topic":
+            return None
+        columns = self._schema(plan.source).keep(self._columns_read(plan.source, self._schema(plan.source)).names)
+        return direct_query(plan, columns, self._topic_config(plan.source).dead_letter, self.catalogue)
+
+    def _read_direct(self, plan: QueryPlan, direct: Direct) -> DataFrame:
+        spec = self._reading(plan, plan.source)._source_spec(plan.source)
+        return self._load(
+            replace(spec, direct=direct.reading, event_time=None, idle_after_ms=None), f"{MESSAGE_COLUMN} BINARY"
+        )
 
     def _base(self, plan: QueryPlan) -> DataFrame:
         """The rows of the query's base node. What travels beside a source's rows is counted and left out before any

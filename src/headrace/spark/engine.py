@@ -232,6 +232,7 @@ class Engine:
         compilation = replace(compilation, ranges=ranges)
         run = uuid.uuid4().hex[:12]
         rows: dict[str, int] = {}
+        bad: dict[str, int] = {}
         with Client(self.settings.bootstrap, client_id="headrace-engine") as client:
             create_tables(client, document.nodes)
             for plan in plan_queries(validated, self.catalogue):
@@ -243,9 +244,11 @@ class Engine:
                     f"{document.name}.{plan.name}.{run}", self.settings.bootstrap, str(staging), None, outputs
                 )
                 with bounded_orders(compilation, plan, spec):
-                    rows |= write_once(spec, compiled.frame).rows_of(0)
+                    figures = write_once(spec, compiled.frame)
+                rows |= figures.rows_of(0)
+                bad |= {node: count for node, count in figures.of_figure("failed").items() if count}
         counts = Counts.of((o._name or "", o.get) for o in compilation.observations)
-        return BatchResult({**rows, **counts.nodes}, counts.bad, time.monotonic() - began_s)
+        return BatchResult({**rows, **counts.nodes}, {**bad, **counts.bad}, time.monotonic() - began_s)
 
     def sampling(
         self, made: Mapping[str, Made] | None = None, inputs: Mapping[str, Sequence[Config]] | None = None
@@ -346,10 +349,9 @@ class Engine:
             align(home, spec, last)
             names = {node: location.topic for node, location in topics.items()}
             progress = QueryProgress(plan, names, ends={node: dict(begin) for node, begin in last.starts.items()})
-            if chain is not None:
-                progress.chain = chain.figures
             signals = self._signals(validated, plan, topics, last, progress)
             committer = Committer(spec, log, chain, hold, signals)
+            progress.chain = committer.figures
             return RunningQuery(home, compiled, committer, progress, until_end=start.until_end)
         except BaseException:
             log.close()

@@ -26,7 +26,7 @@ _JSON_OPTIONS = {"ignoreNullFields": "false"}
 
 def make_output(sink: Node, catalogue: Catalogue, view: View, row: WideRow) -> Output:
     """Adds to the wide row what this sink needs. Raises InvalidInput for a sink that no writer knows."""
-    config, output = _plain(sink, catalogue)
+    config, output = plain_output(sink, catalogue)
     if _takes_columns(config):
         return _by_column(output, view)
     if isinstance(config, ToTableConfig) and config.mode == "delete":
@@ -40,7 +40,7 @@ def make_output(sink: Node, catalogue: Catalogue, view: View, row: WideRow) -> O
 
 def column_output(sink: Node, catalogue: Catalogue, names: Sequence[str]) -> Output:
     """For a sink that takes columns, right behind a chain: all rows, under these names."""
-    _, output = _plain(sink, catalogue)
+    _, output = plain_output(sink, catalogue)
     return replace(output, columns={name: name for name in names})
 
 
@@ -49,7 +49,7 @@ def takes_columns(sink: Node, catalogue: Catalogue) -> bool:
     return _takes_columns(catalogue.get(sink.operator).configure(sink.config))
 
 
-def _plain(sink: Node, catalogue: Catalogue) -> tuple[OperatorConfig, Output]:
+def plain_output(sink: Node, catalogue: Catalogue) -> tuple[OperatorConfig, Output]:
     """The sink's settings, and where its rows go."""
     config = catalogue.get(sink.operator).configure(sink.config)
     if isinstance(config, ToTopicConfig):

@@ -6,7 +6,7 @@ row for which the condition may hold: Spark looks at those again, with its own r
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import reduce
 from typing import Any, Final, TypeAlias
 
@@ -39,6 +39,14 @@ def admitted(rows: pa.RecordBatch, wanted: Prefilter) -> pa.RecordBatch:
 def columns_of(wanted: Prefilter) -> set[str]:
     kind, *parts = wanted
     return set().union(*(columns_of(part) for part in parts)) if kind in _JOINTS else {parts[0]}
+
+
+def renamed(wanted: Prefilter, names: Mapping[str, str]) -> Prefilter:
+    """The same condition about columns of other names."""
+    kind, *parts = wanted
+    if kind in _JOINTS:
+        return [kind, *(renamed(part, names) for part in parts)]
+    return [kind, names[parts[0]], *parts[1:]]
 
 
 def may_hold(rows: pa.RecordBatch, wanted: Prefilter) -> NDArray[np.bool_]:

@@ -48,7 +48,9 @@ class QueryProgress:
         late = sum(operator.numRowsDroppedByWatermark for operator in report.stateOperators)
         self.batch = report.batchId
         self.batch_ms = float(report.durationMs.get("triggerExecution", 0))
-        self.rows_per_second = report.processedRowsPerSecond or 0.0
+        # Spark sees only what its tasks hand on: of rows that they stage, nothing but commit messages.
+        read = sum(nodes.get(source.id, 0) for source in self.plan.sources)
+        self.rows_per_second = read / self.batch_ms * 1000 if self.batch_ms else 0.0
         self.lag = {partition: max(0, latest.get(partition, end) - end) for partition, end in after.items()}
         self.late += late
         for total, counted in ((self.rows, nodes), (self.bad, bad)):
@@ -63,7 +65,7 @@ class QueryProgress:
             "edges": {f"{e.source}→{e.target}": nodes[e.source] for e in document.edges if e.source in nodes},
             "partitions": {partition: end - before.get(partition, end) for partition, end in after.items()},
             "lag": dict(self.lag),
-            "bad": sum(bad.values()),
+            "bad": sum(bad.values()) + self.chain.failed_in(self.batch),
             "late": late,
         }
 

@@ -33,27 +33,43 @@ def prefilter_of(conditions: Sequence[str | None], schema: Schema) -> Prefilter 
     return None if any(part is None for part in parts) else ["or", *(part for part in parts if part is not None)]
 
 
-def _translate(tree: exp.Expr, schema: Schema) -> Prefilter | None:
-    """A prefilter that lets through at least the rows for which the tree is true; None where none is known."""
+def whole_filter(condition: str, schema: Schema) -> Prefilter | None:
+    """A prefilter that lets through just the rows for which the condition is true; None where Arrow cannot say."""
+    return _translate(parse_expression(condition).tree, schema, whole=True)
+
+
+def plain_column(expression: str, schema: Schema) -> str | None:
+    """The column, as the schema names it, that the expression consists of; None where it is more."""
+    found = _column(parse_expression(expression).tree, schema)
+    return None if found is None else found[0]
+
+
+def _translate(tree: exp.Expr, schema: Schema, *, whole: bool = False) -> Prefilter | None:
+    """A prefilter that lets through at least the rows for which the tree is true; None where none is known.
+
+    Where the `whole` is wanted, it lets through no others.
+    """
     tree = tree.unnest()
     if isinstance(tree, exp.And):
-        sides = [part for side in (tree.left, tree.right) if (part := _translate(side, schema)) is not None]
-        return ["and", *sides] if sides else None
+        sides = [_translate(side, schema, whole=whole) for side in (tree.left, tree.right)]
+        known = [side for side in sides if side is not None]
+        return ["and", *known] if len(known) == len(sides) or (known and not whole) else None
     if isinstance(tree, exp.Or):
-        left, right = _translate(tree.left, schema), _translate(tree.right, schema)
+        left, right = (_translate(side, schema, whole=whole) for side in (tree.left, tree.right))
         return None if left is None or right is None else ["or", left, right]
     if isinstance(tree, exp.Not):
-        return _negated(tree.this.unnest(), schema)
+        return _negated(tree.this.unnest(), schema, whole=whole)
     return _exact(tree, schema)
 
 
-def _negated(tree: exp.Expr, schema: Schema) -> Prefilter | None:
+def _negated(tree: exp.Expr, schema: Schema, *, whole: bool) -> Prefilter | None:
     """De Morgan, down to comparisons; what is not exact cannot be turned round."""
     if isinstance(tree, exp.And | exp.Or):
         other = exp.Or if isinstance(tree, exp.And) else exp.And
-        return _translate(other(this=exp.Not(this=tree.left), expression=exp.Not(this=tree.right)), schema)
+        turned = other(this=exp.Not(this=tree.left), expression=exp.Not(this=tree.right))
+        return _translate(turned, schema, whole=whole)
     if isinstance(tree, exp.Not):
-        return _translate(tree.this, schema)
+        return _translate(tree.this, schema, whole=whole)
     found = _exact(tree, schema)
     return [_OPPOSITE[found[0]], *found[1:]] if found is not None and found[0] in _OPPOSITE else None
 

@@ -27,7 +27,7 @@ from headrace.spark.holds import QueryHold
 from headrace.spark.orders import ChainRecord
 from headrace.spark.positions import source_offsets
 from headrace.spark.query_signals import QuerySignals
-from headrace.spark.specs import MESSAGE_COLUMN, SinkSpec
+from headrace.spark.specs import MESSAGE_COLUMN, SINK_PROPERTY, SinkSpec
 from headrace.spark.staging import Staged, message_of
 from headrace.wire.client import Client
 
@@ -40,6 +40,8 @@ def staged(spec: SinkSpec, frame: DataFrame) -> list[Staged]:
     """Runs the frame: every task stages its rows. Returns the messages of the winning attempts."""
     if frame.columns != [MESSAGE_COLUMN]:
         frame = frame.mapInArrow(_stager(spec), f"{MESSAGE_COLUMN} BINARY")
+    else:
+        frame.sparkSession.sparkContext.setLocalProperty(SINK_PROPERTY, spec.to_json())
     # Our own workers wrote these messages, over Spark's authenticated channel.
     return [pickle.loads(row[0]) for row in frame.collect()]  # noqa: S301
 
@@ -72,6 +74,7 @@ class Committer:
         self._log = log
         self._checkpoint = Checkpoint(Path(spec.checkpoint or ""))
         self._moment: Moment | None = None
+        self.figures = ChainFigures() if chain is None else chain.figures
 
     def write(self, frame: DataFrame, batch: int) -> None:
         """Called by Spark once for every batch, and again for the same one after a crash: that changes nothing."""
@@ -170,7 +173,7 @@ class Committer:
         update_preview(self._spec, messages)
         if self.chain is not None and chain is not None:
             self.chain.committed(ChainRecord.from_json(last.chain), chain)
-            self.chain.figures.add(batch, results, messages)
+        self.figures.add(batch, results, messages)
         if self.signals is not None and signals is not None:
             self.signals.committed(signals, batch)
 

@@ -192,6 +192,10 @@ def _read(spec: SourceSpec, schema: StructType, wanted: OffsetRange) -> Iterator
         from headrace.spark.chain_reader import read_chained  # noqa: PLC0415
 
         return read_chained(spec, spec.chain, wanted.partition, wanted.start, wanted.end)
+    if spec.direct is not None:
+        from headrace.spark.direct_reader import read_direct  # noqa: PLC0415
+
+        return read_direct(spec, spec.direct, wanted.partition, wanted.start, wanted.end)
     from headrace.spark.reading import idle_row, read_range  # noqa: PLC0415
 
     if wanted.partition == IDLE_TASK:

@@ -23,6 +23,8 @@ CHAIN_COLUMN = "_chain"
 BATCH_PROPERTY = "streaming.sql.batchId"
 # The only column of a frame whose tasks have staged their rows themselves.
 MESSAGE_COLUMN = "_message"
+# Where tasks that stage what they read find their sink, as JSON.
+SINK_PROPERTY = "headrace.sink"
 # What travels beside the rows: in a row of data all of these are null.
 ASIDE_COLUMNS = {BAD_COLUMN: "STRING", SKIPPED_COLUMN: "BIGINT", LETTER_COLUMN: "STRING", CHAIN_COLUMN: "BINARY"}
 # Which record a row is, on its way to a chain: its source and partition as one number (`places.origin_of`), its offset.
@@ -66,6 +68,19 @@ class ChainReading:
 
 
 @dataclass(frozen=True, slots=True)
+class DirectReading:
+    """What a topic's reader does where no row has to pass through Spark's own plan (see `spark.direct`).
+
+    It reads `columns`, adds the columns `keeps` that say whether a condition holds, and stages the rows. Of each node
+    in `counted` it counts the rows that the named one of these keeps; None: all that it hands on.
+    """
+
+    columns: str
+    keeps: dict[str, list[Any]]
+    counted: dict[str, str | None]
+
+
+@dataclass(frozen=True, slots=True)
 class QueryTopics:
     """All topics that a query reads, by source node: where each source began, and where it stood when somebody started
     the query. `checkpoint` is where Spark writes how far they are; None for a query of one source, which knows it."""
@@ -101,6 +116,7 @@ class SourceSpec:
     prefilter: list[Any] | None = None
     serves_chain: bool = False
     chain: ChainReading | None = None
+    direct: DirectReading | None = None
     pipeline: str = ""
     read: QueryTopics = field(default_factory=QueryTopics)
     tagged: bool = False
@@ -123,8 +139,9 @@ class SourceSpec:
         location, format_ = TopicLocation(**fields["location"]), _format(fields["format"])
         tables = {node: TopicLocation(**table) for node, table in fields["tables"].items()}
         read = QueryTopics(**fields["read"])
-        found = {"location": location, "format": format_, "chain": chain, "read": read, "tables": tables}
-        return cls(**{**fields, **found})
+        direct = fields["direct"] and DirectReading(**fields["direct"])
+        found = {"location": location, "format": format_, "chain": chain, "direct": direct}
+        return cls(**{**fields, **found, "read": read, "tables": tables})
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,6 +202,13 @@ class SinkSpec:
     staging: str
     checkpoint: str | None
     outputs: tuple[Output, ...]
+
+    def to_json(self) -> str:
+        return json.dumps(asdict(self))
+
+    @classmethod
+    def from_json(cls, text: str) -> SinkSpec:
+        return cls.from_dict(json.loads(text))
 
     @classmethod
     def from_dict(cls, fields: dict[str, Any]) -> SinkSpec:

@@ -22,6 +22,7 @@ from pyspark.sql.datasource import WriterCommitMessage
 from headrace.errors import InvalidInput
 from headrace.formats import Encoder, ValueFormat, encoder, value_prefix
 from headrace.formats.framing import with_prefix
+from headrace.formats.json_text import json_texts
 from headrace.log import encode_batches
 from headrace.spark.partitioner import by_partition, partitions_of
 from headrace.spark.python_stage import PythonStage
@@ -178,7 +179,7 @@ class _TopicStage:
         if self.output.value is None and self.output.value_format is not None:
             return self._encoded(self.output.value_format, batch)
         values = _text(self.output, batch)
-        keys = batch.column(self.output.key).cast(pa.binary()) if self.output.key else None
+        keys = self._keys(batch)
         if values.null_count:
             kept = values.is_valid()
             values, keys = values.filter(kept), None if keys is None else keys.filter(kept)
@@ -188,10 +189,13 @@ class _TopicStage:
         rows = kept_columns(self.output, batch)
         if self._encode is None:
             self._encode = encoder(format_, rows.schema)
-        keys = batch.column(self.output.key).cast(pa.binary()) if self.output.key else None
+        keys = self._keys(batch)
         if keys is not None and self.output.keep:
             keys = keys.filter(batch.column(self.output.keep))
         return keys, self._encode(rows)
+
+    def _keys(self, batch: pa.RecordBatch) -> pa.Array[Any] | None:
+        return batch.column(self.output.key).cast(pa.string()).cast(pa.binary()) if self.output.key else None
 
     def _append(self, partition: int, keys: pa.Array[Any] | None, values: pa.Array[Any]) -> None:
         spool = self._spools.get(partition)
@@ -259,7 +263,7 @@ class _FileStage:
         self._writer: pa.csv.CSVWriter | pa.parquet.ParquetWriter | None = None
 
     def add(self, batch: pa.RecordBatch) -> None:
-        rows = kept_columns(self.output, batch) if self.output.keep else _text_rows(self.output, batch)
+        rows = _text_rows(self.output, batch) if self.output.format == "json" else kept_columns(self.output, batch)
         if not rows.num_rows:
             return
         if self._file is None:
@@ -298,8 +302,13 @@ class _PreviewStage:
         self.newest: deque[str] = deque(maxlen=output.row_limit)
 
     def add(self, batch: pa.RecordBatch) -> None:
-        values = _text(self.output, batch).drop_null()
-        self.rows += len(values)
+        if self.output.value is None:
+            rows = kept_columns(self.output, batch)
+            values, count = json_texts(rows[-self.output.row_limit :]), rows.num_rows
+        else:
+            values = _text(self.output, batch).drop_null()
+            count = len(values)
+        self.rows += count
         self.newest.extend(cast("list[str]", values[-self.output.row_limit :].to_pylist()))
 
     def discard(self) -> None:
@@ -319,7 +328,8 @@ def kept_columns(output: Output, batch: pa.RecordBatch) -> pa.RecordBatch:
 
 
 def _text_rows(output: Output, batch: pa.RecordBatch) -> pa.RecordBatch:
-    return pa.record_batch([_text(output, batch).drop_null()], names=["value"])
+    texts = json_texts(kept_columns(output, batch)) if output.value is None else _text(output, batch).drop_null()
+    return pa.record_batch([texts], names=["value"])
 
 
 def _text(output: Output, batch: pa.RecordBatch) -> pa.Array[Any]:

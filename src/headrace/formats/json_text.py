@@ -1,0 +1,113 @@
+"""Rows as JSON texts, made by column: the same that Spark's `to_json` makes of them, null fields included."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Final, cast
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from headrace.formats.times import TIMESTAMP
+
+_TYPES: Final = frozenset(
+    {pa.bool_(), pa.int8(), pa.int16(), pa.int32(), pa.int64(), pa.float64(), pa.string(), TIMESTAMP}
+)
+# Java writes doubles from here to there without an exponent.
+_PLAIN_FROM: Final = 1e-3
+_PLAIN_TO: Final = 1e7
+_MUST_ESCAPE: Final = np.isin(np.arange(256), [*range(0x20), ord('"'), ord("\\")])
+_ESCAPES: Final = str.maketrans(
+    {chr(code): f"\\u{code:04X}" for code in range(0x20)}
+    | {"\b": "\\b", "\t": "\\t", "\n": "\\n", "\f": "\\f", "\r": "\\r", '"': '\\"', "\\": "\\\\"}
+)
+_NULL: Final = "null"
+
+
+def can_write(columns: pa.Schema) -> bool:
+    return all(field.type in _TYPES for field in columns)
+
+
+def json_texts(rows: pa.RecordBatch) -> pa.Array[Any]:
+    """One JSON object for each row. Called only for columns that it `can_write`."""
+    if not rows.num_columns:
+        return pa.repeat(pa.scalar("{}"), rows.num_rows)
+    pieces: list[Any] = []
+    literal = "{"
+    for name, column in zip(rows.schema.names, rows.columns, strict=True):
+        text, quote = _text(column)
+        pieces += [f'{literal}"{name.translate(_ESCAPES)}":{quote}', text]
+        literal = f"{quote},"
+    return _joined(*pieces, literal.removesuffix(",") + "}")
+
+
+def _joined(*pieces: pa.Array[Any] | str) -> pa.Array[Any]:
+    return cast("Any", pc.binary_join_element_wise)(*pieces, "")  # type: ignore[no-any-return]
+
+
+def _text(column: pa.Array[Any]) -> tuple[pa.Array[Any], str]:
+    """The column as JSON, and the quote that belongs around each value."""
+    if pa.types.is_string(column.type):
+        text, quote = _strings(column), '"'
+    elif column.type == TIMESTAMP:
+        text, quote = _times(column), '"'
+    else:
+        text, quote = _doubles(column) if pa.types.is_floating(column.type) else column.cast(pa.string()), ""
+    if column.null_count and quote:
+        # A null has no quotes, so here they cannot stand around the column.
+        text, quote = _joined(quote, text, quote), ""
+    return (pc.fill_null(text, cast("Any", _NULL)) if column.null_count else text), quote
+
+
+def _strings(column: pa.Array[Any]) -> pa.Array[Any]:
+    offsets, content = column.buffers()[1:]
+    if content is None or offsets is None:
+        return column
+    borders = np.frombuffer(cast("Any", offsets), np.int32)[column.offset : column.offset + len(column) + 1]
+    used = np.frombuffer(cast("Any", content), np.uint8)[borders[0] : borders[-1]]
+    if not _MUST_ESCAPE[used].any():
+        return column
+    return pa.array([None if text is None else text.translate(_ESCAPES) for text in column.to_pylist()], pa.string())
+
+
+def _times(column: pa.Array[Any]) -> pa.Array[Any]:
+    """ISO 8601 in UTC, to the millisecond."""
+    us = column.cast(pa.int64())
+    ms = cast("Any", pc.floor_temporal)(us.cast(pa.timestamp("us")), unit="millisecond").cast(pa.timestamp("ms"))
+    text = pc.replace_substring(ms.cast(pa.string()), " ", "T", max_replacements=1)
+    return _joined(text, "Z")
+
+
+def _doubles(column: pa.Array[Any]) -> pa.Array[Any]:
+    """Always with a point; Arrow writes whole numbers without."""
+    values = column.to_numpy(zero_copy_only=False)
+    text: pa.Array[Any] = column.cast(pa.string())
+    sizes = np.abs(values)
+    is_plain = ((sizes >= _PLAIN_FROM) & (sizes < _PLAIN_TO)) | (values == 0)
+    if column.null_count:
+        is_plain |= column.is_null().to_numpy(zero_copy_only=False)
+    is_whole = is_plain & (values == np.trunc(values))
+    if is_whole.any():
+        text = pc.if_else(pa.array(is_whole), _joined(text, ".0"), text)
+    return text if is_plain.all() else _with_rare(text, values, ~is_plain)
+
+
+def _with_rare(text: pa.Array[Any], values: NDArray[np.float64], rare: NDArray[np.bool_]) -> pa.Array[Any]:
+    """With the numbers in their places that are very large or small, or none at all."""
+    texts = pa.array([_rare(value) for value in values[rare].tolist()], pa.string())
+    return cast("pa.Array[Any]", pc.replace_with_mask(text, pa.array(rare), texts))
+
+
+def _rare(value: float) -> str:
+    if math.isnan(value):
+        return '"NaN"'
+    if math.isinf(value):
+        return '"Infinity"' if value > 0 else '"-Infinity"'
+    digits, _, exponent = f"{value!r}".partition("e")
+    if not exponent:
+        # Python writes up to 16 digits before the point, and down to four zeros behind it.
+        shortest = np.format_float_scientific(value, trim="-")
+        digits, _, exponent = shortest.partition("e")
+    return f"{digits if '.' in digits else digits + '.0'}E{int(exponent)}"
