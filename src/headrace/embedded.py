@@ -137,7 +137,9 @@ class Local:
         Raises InvalidInput, NotFound for the pipeline or the node.
         """
         document = self.engine.document(pipeline) if isinstance(pipeline, str) else _document(pipeline)
-        request = signal_to(document, kind, node=node, parameters=parameters, handling=handling, id=id)
+        request = signal_to(
+            document, kind, self.engine.catalogue, node=node, parameters=parameters, handling=handling, id=id
+        )
         with Client(self.bootstrap) as client:
             return send_signal(client, request)
 

@@ -78,6 +78,16 @@ def test_a_signal_to_a_pipeline_stands_in_every_topic_that_it_reads(client: http
     assert placed.json()["cut"].keys() == {"orders", "returns"}
 
 
+def test_a_window_in_sparks_plan_cannot_be_closed_by_a_signal(client: httpx.Client) -> None:
+    window = 'tumbling-window "1 minute" time=ts aggregates=["count(*) AS c"] as w'
+    text = f'topic orders schema="ts TIMESTAMP" event_time=ts ! {window} ! to-topic counted'
+    assert client.post("/api/pipelines", json={"text": text, "name": "counted"}).status_code == 201
+    for node in (None, "w"):
+        refused = client.post("/api/signals", json={"kind": "close_window", "pipeline": "counted", "node": node})
+        assert refused.status_code == 400, refused.text
+        assert "tumbling-window cannot be closed by a signal" in refused.text
+
+
 def test_what_signals_cannot_reach_is_known_beforehand(service: Service, client: httpx.Client, pipeline: str) -> None:
     assert (
         client.post("/api/pipelines", json={"text": "generator 5 ! to-topic made", "name": "made"}).status_code == 201

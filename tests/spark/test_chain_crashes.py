@@ -151,7 +151,7 @@ def test_signals_to_two_topics_through_kills(
 
     def close() -> None:
         with Client(stack.bootstrap) as client:
-            signals.append(send_signal(client, signal_to(document, "close_window")))
+            signals.append(send_signal(client, signal_to(document, "close_window", stack.engine.catalogue)))
 
     for turn in range(KILLS):
         pieces = [(topic, n) for topic in topics for n in range(turn * 200, turn * 200 + 200, 20)]

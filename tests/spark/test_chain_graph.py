@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from headrace.errors import InvalidInput
+from headrace.errors import HeadraceError, InvalidInput
 from headrace.graph import Schema, validate
 from headrace.graph.text import parse_text
 from headrace.operators import Catalogue
@@ -98,6 +98,21 @@ def test_a_filter_between_a_topic_and_the_union_keeps_the_union_in_sparks_plan()
 
 
 @pytest.mark.parametrize(
+    ("settings", "told"),
+    [
+        ("partitioned=custom", "go together"),
+        ("partitioner=builtins:len", "go together"),
+        ("partitioned=custom partitioner=builtins:nothing", "has no 'nothing'"),
+        ("partitioned=custom partitioner=math:pi", "is no function"),
+        ("partitioned=round_robin", "partitioned"),
+    ],
+)
+def test_a_partitioning_that_cannot_be_is_refused(settings: str, told: str) -> None:
+    with pytest.raises(HeadraceError, match=told):
+        planned(f"{SOURCES} ! {TOTALS} {settings} ! preview")
+
+
+@pytest.mark.parametrize(
     ("text", "told"),
     [
         (f"{SOURCES} ! union as all ! {TOTALS} partitioned=as_topic ! preview\n{OTHER} ! @all.in_2", "one topic"),
@@ -107,6 +122,8 @@ def test_a_filter_between_a_topic_and_the_union_keeps_the_union_in_sparks_plan()
             'topic two schema="k STRING, n BIGINT, s BIGINT" ! filter n>1 ! @all.in_2',
             "not all topics",
         ),
+        (f"{SOURCES} ! python headrace.operators.samples:unchanged ! {TOTALS} ! preview", "python may change"),
+        (f"{SOURCES} ! {TOTALS} ! deduplicate s ! preview", "key 's' is only made in the chain"),
         (
             'topic one schema="k STRING, n BIGINT, at TIMESTAMP" event_time=at ! @j.left\n'
             'topic two schema="k STRING, m BIGINT, ts TIMESTAMP" event_time=ts ! @j.right\n'

@@ -51,12 +51,19 @@ def totals_of(rows: list[dict[str, Any]]) -> list[tuple[str, int, int]]:
 WINDOW = 'length-window 7 keys=k aggregates=["sum(n) AS total"]'
 
 
-@pytest.mark.parametrize("partitioned", ["by_key", "as_topic"])
-def test_state_goes_on_through_batches_and_restarts(stack: Stack, partitioned: str) -> None:
+CUSTOM = "custom partitioner=headrace.operators.samples:by_last_digit"
+
+
+@pytest.mark.parametrize(
+    ("before", "partitioned"),
+    [("", "by_key"), ("", "as_topic"), ("", CUSTOM), ('! filter "n >= 0"', CUSTOM)],
+    ids=["by_key", "as_topic", "custom", "custom-rows"],
+)
+def test_state_goes_on_through_batches_and_restarts(stack: Stack, before: str, partitioned: str) -> None:
     source, target = stack.topic("in", ROWS[:100]), stack.name("out")
     document = stack.pipeline(
-        f"topic {source} {SCHEMA} max_rows_per_batch=40 ! {WINDOW} partitioned={partitioned} ! select k n total"
-        f' ! filter "n >= 0" ! to-topic {target} key=k'
+        f"topic {source} {SCHEMA} max_rows_per_batch=40 {before} ! {WINDOW} partitioned={partitioned}"
+        f' ! select k n total ! filter "n >= 0" ! to-topic {target} key=k'
     )
     stack.run(document)
     stack.produce(source, ROWS[100:])
@@ -96,13 +103,14 @@ def test_an_empty_partition_keeps_its_lane(stack: Stack) -> None:
     assert totals_of(stack.rows(target)) == running_totals(sent, 7)
 
 
+@pytest.mark.parametrize("spread", ["as_topic", "round_robin"])
 @pytest.mark.parametrize("before", ["", '! filter "value >= 0" ! select value'])
-def test_rows_that_a_function_cannot_handle_are_kept_apart(stack: Stack, before: str) -> None:
+def test_rows_that_a_function_cannot_handle_are_kept_apart(stack: Stack, before: str, spread: str) -> None:
     source = stack.topic("in", [{"value": n} for n in (-1, 4, 0, 5)][not before :], partitions=1)
     target, bad = stack.name("out"), stack.name("bad")
     document = stack.pipeline(
         f'topic {source} schema="value BIGINT" {before} ! python headrace.operators.samples:reciprocal'
-        f" on_error=dead_letter dead_letter={bad} ! to-topic {target}"
+        f" on_error=dead_letter dead_letter={bad} partitioned={spread} ! to-topic {target}"
     )
     stack.run(document)
     assert sorted(row["value"] for row in stack.rows(target)) == [20, 25]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ from headrace.errors import Conflict, CorruptData, InvalidInput
 from headrace.graph import Json, Node, Schema
 from headrace.operators.catalogue import Catalogue
 from headrace.operators.serial_chain import ChainPlan
-from headrace.serial import LaneResult, LocalFiles, Moment, lane_of
+from headrace.serial import LaneResult, LocalFiles, Moment, OperatorFailed, Partitioning, lane_of
 from headrace.serial.versions import file_names
 from headrace.spark import chain as chain_module
 from headrace.spark.chain import inputs_of, lane_task, results_of
@@ -187,7 +188,7 @@ def test_a_bounded_run_has_no_state_and_calls_every_timer(tmp_path: Path) -> Non
 def test_keys_of_neighbours_must_agree() -> None:
     nodes = (Node("w", "length-window", {**LENGTH, "partitioned": "by_key"}), Node("d", "deduplicate", {"keys": ["n"]}))
     with pytest.raises(InvalidInput, match="different keys"):
-        ChainPlan.line(nodes, SCHEMA).keys(Catalogue())
+        ChainPlan.line(nodes, SCHEMA).partitioning(Catalogue())
 
 
 def test_the_time_of_a_batch_is_what_spark_wrote_down() -> None:
@@ -199,9 +200,40 @@ def test_lanes_of_keys_are_spread() -> None:
     assert min(np.bincount(lanes)) > 150
 
 
+def lanes_of_packets(partitioning: Partitioning, lane_count: int) -> list[list[int]]:
+    """The numbers of the rows that each lane gets, of two batches of ten."""
+    data = [rows(*((f"k{n % 4}", n, 0) for n in range(first, first + 10))) for first in (0, 10)]
+    arrived = list(packed(data, 0, partitioning, lane_count, ReadCounts()))
+    own = [
+        [batch.filter(pa.array([value == lane for value in batch["lane"].to_pylist()])) for batch in arrived]
+        for lane in range(lane_count)
+    ]
+    return [[n for one in unpacked(lane, {}) for n in one.rows["n"].to_pylist() if n is not None] for lane in own]
+
+
+def test_rows_take_turns(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("headrace.spark.packets.ROWS_PER_PACKING", 10)
+    assert lanes_of_packets(Partitioning("round_robin"), 3) == [list(range(lane, 20, 3)) for lane in range(3)]
+
+
+def test_a_function_says_the_lane() -> None:
+    custom = Partitioning("custom", function="headrace.operators.samples:by_last_digit")
+    assert lanes_of_packets(custom, 3) == [[n for n in range(20) if n % 4 % 3 == lane] for lane in range(3)]
+
+
+@pytest.mark.parametrize(("place", "told"), [("builtins:len", "shape ()"), ("json:loads", "TypeError")])
+def test_a_function_that_gives_no_lanes_is_named(place: str, told: str) -> None:
+    with pytest.raises(OperatorFailed, match=re.escape(told)) as caught:
+        lanes_of_packets(Partitioning("custom", function=place), 2)
+    assert place in str(caught.value)
+
+
 def test_packets_bring_every_row_to_its_lane_in_order() -> None:
     data = [rows(*((f"k{n % 7}", n, 0) for n in range(first, first + 50))) for first in range(0, 300, 50)]
-    sent = [packed(data[origin::2], origin, ["k"], LANES, ReadCounts(50, origin)) for origin in (0, 1)]
+    sent = [
+        packed(data[origin::2], origin, Partitioning("by_key", ("k",)), LANES, ReadCounts(50, origin))
+        for origin in (0, 1)
+    ]
     arrived = [batch for batches in sent for batch in batches][::-1]
     counts: dict[int, ReadCounts] = {}
     found: list[list[tuple[int, int]]] = [[] for _ in range(LANES)]

@@ -37,7 +37,7 @@ def eventually(condition: Callable[[], bool]) -> None:
 
 def send(stack: Stack, document: Document, kind: str, **more: Any) -> SignalRecord:
     with Client(stack.bootstrap) as client:
-        return send_signal(client, signal_to(document, kind, **more))
+        return send_signal(client, signal_to(document, kind, stack.engine.catalogue, **more))
 
 
 def fates(stack: Stack, document: Document) -> dict[str, str]:

@@ -23,7 +23,7 @@ from headrace.spark.specs import (
 def test_a_source_with_a_chain() -> None:
     location, format_ = TopicLocation("t", "localhost:1", "/log"), ValueFormat("csv", ("a", "b"))
     read = QueryTopics({"n": "t"}, {"n": {"0": 1}}, checkpoint="/checkpoint")
-    reading = ChainReading(("k STRING", "k STRING, n INT"), 1, ("k",), 3, stages=True)
+    reading = ChainReading(("k STRING", "k STRING, n INT"), 1, "by_key", ("k",), None, 3, stages=True)
     spec = SourceSpec("n", location, format_, {"0": 1}, 10, True, {"0": 5}, serves_chain=True, chain=reading, read=read)
     assert SourceSpec.from_json(spec.to_json()) == spec
 

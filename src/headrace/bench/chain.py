@@ -70,24 +70,31 @@ def _beside_peers(results: list[Result], settings: ChainSettings, directory: Pat
     peers = Peers(settings.against, directory / "peers", say)
     try:
         files = write_files(directory / "files", PEER_ROWS) if settings.against else 0
-        return [_beside(result, peers, directory, files, say) for result in results]
+        # A peer always moves rows by key: what it does is the same beside both forms of an item.
+        works = dict.fromkeys(_work(result) for result in results)
+        rates = {work: _rates(work, peers, directory, files, say) for work in works}
+        return [replace(result, peers=rates[_work(result)]) for result in results]
     finally:
         peers.close()
 
 
-def _beside(result: Result, peers: Peers, directory: Path, files: int, say: Say) -> Result:
-    work = result.name.removesuffix("-shuffled")
+def _work(result: Result) -> str:
+    return result.name.removesuffix("-shuffled")
+
+
+def _rates(work: str, peers: Peers, directory: Path, files: int, say: Say) -> dict[str, float]:
+    """Rows per second of each peer that can do this work."""
     rates = {}
     for name in peers.names(("tws",) if work in PEER_WORKS else ()):
         for number in range(PEER_ROUNDS):
-            place = directory / f"{result.name}-{name}-{number}"
+            place = directory / f"{work}-{name}-{number}"
             command = {"run": "chain", "work": work, "schema": SCHEMA, "path": str(directory / "files")}
             places = {"output": str(place / "out"), "checkpoint": str(place / "checkpoint")}
             seconds = peers.ask(name, {**command, **places, "files_per_batch": files // MICRO_BATCHES})
             if seconds is not None:
                 rates[name] = PEER_ROWS / seconds
-                say(f"{result.name} {name}: {rates[name]:,.0f} rows/s")
-    return replace(result, peers=rates)
+                say(f"{work} {name}: {rates[name]:,.0f} rows/s")
+    return rates
 
 
 def _fill(home: Local, row_count: int, say: Say) -> int:

@@ -12,7 +12,8 @@ from headrace.graph.steps import Emit, Steps
 if TYPE_CHECKING:
     from headrace.graph.builder import Stream
 
-Partitioned: TypeAlias = Literal["by_key", "as_topic"]
+Partitioned: TypeAlias = Literal["by_key", "as_topic", "custom"]
+Spread: TypeAlias = Literal["as_topic", "round_robin", "custom"]
 OnError: TypeAlias = Literal["fail", "drop", "dead_letter"]
 Late: TypeAlias = Literal["drop", "dead_letter", "include_in_next_window", "update_previous"]
 
@@ -27,6 +28,7 @@ class SerialSteps(Steps):
         keys: Names = (),
         aggregates: Names,
         partitioned: Partitioned = "by_key",
+        partitioner: str | None = None,
         id: str | None = None,
     ) -> Stream:
         """Adds to every row aggregates over the last rows of its key."""
@@ -35,6 +37,7 @@ class SerialSteps(Steps):
             "keys": listed(keys),
             "aggregates": listed(aggregates),
             "partitioned": partitioned,
+            "partitioner": partitioner,
         }
         return self.then("length-window", id=id, **given(SerialSteps.length_window, settings))
 
@@ -51,6 +54,7 @@ class SerialSteps(Steps):
         late_for: str | None = None,
         dead_letter: str | None = None,
         partitioned: Partitioned = "by_key",
+        partitioner: str | None = None,
         id: str | None = None,
     ) -> Stream:
         """Aggregates per key over spans of event time that tumble or hop."""
@@ -65,6 +69,7 @@ class SerialSteps(Steps):
             "late_for": late_for,
             "dead_letter": dead_letter,
             "partitioned": partitioned,
+            "partitioner": partitioner,
         }
         return self.then("time-window", id=id, **given(SerialSteps.time_window, settings))
 
@@ -77,6 +82,7 @@ class SerialSteps(Steps):
         aggregates: Names,
         emit: Emit = "final",
         partitioned: Partitioned = "by_key",
+        partitioner: str | None = None,
         id: str | None = None,
     ) -> Stream:
         """Aggregates per key over rows that follow each other closely."""
@@ -87,6 +93,7 @@ class SerialSteps(Steps):
             "aggregates": listed(aggregates),
             "emit": emit,
             "partitioned": partitioned,
+            "partitioner": partitioner,
         }
         return self.then("session-window", id=id, **given(SerialSteps.session_window, settings))
 
@@ -101,6 +108,7 @@ class SerialSteps(Steps):
         absent: bool = False,
         carry: Names = (),
         partitioned: Partitioned = "by_key",
+        partitioner: str | None = None,
         id: str | None = None,
     ) -> Stream:
         """Finds rows that another one of the same key follows in time, or does not."""
@@ -113,6 +121,7 @@ class SerialSteps(Steps):
             "absent": absent,
             "carry": listed(carry),
             "partitioned": partitioned,
+            "partitioner": partitioner,
         }
         return self.then("followed-by", id=id, **given(SerialSteps.followed_by, settings))
 
@@ -123,10 +132,17 @@ class SerialSteps(Steps):
         within: str | None = None,
         time: str | None = None,
         partitioned: Partitioned = "by_key",
+        partitioner: str | None = None,
         id: str | None = None,
     ) -> Stream:
         """Lets the first row of each key through and drops the others."""
-        settings: dict[str, Json] = {"keys": listed(keys), "within": within, "time": time, "partitioned": partitioned}
+        settings: dict[str, Json] = {
+            "keys": listed(keys),
+            "within": within,
+            "time": time,
+            "partitioned": partitioned,
+            "partitioner": partitioner,
+        }
         return self.then("deduplicate", id=id, **given(SerialSteps.deduplicate, settings))
 
     def python(
@@ -136,6 +152,8 @@ class SerialSteps(Steps):
         on_error: OnError = "fail",
         retries: int = 0,
         dead_letter: str | None = None,
+        partitioned: Spread = "as_topic",
+        partitioner: str | None = None,
         id: str | None = None,
     ) -> Stream:
         """Calls a Python function, named `package.module:name`, for every row or batch."""
@@ -144,6 +162,8 @@ class SerialSteps(Steps):
             "on_error": on_error,
             "retries": retries,
             "dead_letter": dead_letter,
+            "partitioned": partitioned,
+            "partitioner": partitioner,
         }
         return self.then("python", id=id, **given(SerialSteps.python, settings))
 
@@ -156,6 +176,8 @@ class SerialSteps(Steps):
         on_error: OnError = "fail",
         retries: int = 0,
         dead_letter: str | None = None,
+        partitioned: Spread = "as_topic",
+        partitioner: str | None = None,
         id: str | None = None,
     ) -> Stream:
         """Adds what a Python model, named `package.module:name`, predicts for every row."""
@@ -166,6 +188,8 @@ class SerialSteps(Steps):
             "on_error": on_error,
             "retries": retries,
             "dead_letter": dead_letter,
+            "partitioned": partitioned,
+            "partitioner": partitioner,
         }
         return self.then("score", id=id, **given(SerialSteps.score, settings))
 
@@ -180,6 +204,8 @@ class SerialSteps(Steps):
         on_error: OnError = "fail",
         retries: int = 0,
         dead_letter: str | None = None,
+        partitioned: Spread = "as_topic",
+        partitioner: str | None = None,
         id: str | None = None,
     ) -> Stream:
         """Adds to every row the answer of a web service."""
@@ -192,5 +218,7 @@ class SerialSteps(Steps):
             "on_error": on_error,
             "retries": retries,
             "dead_letter": dead_letter,
+            "partitioned": partitioned,
+            "partitioner": partitioner,
         }
         return self.then("http-lookup", id=id, **given(SerialSteps.http_lookup, settings))

@@ -13,7 +13,7 @@ from headrace.graph.schema import Schema
 from headrace.operators.arrow_types import arrow_type
 from headrace.operators.durations import duration_ms
 from headrace.operators.event_time import check_time
-from headrace.operators.serial_operator import TIME, KeyedConfig, Partitioned, SerialOperator, check_keys
+from headrace.operators.serial_operator import TIME, KeyedConfig, Partitioned, Partitioner, SerialOperator, check_keys
 from headrace.operators.settings import ColumnName, Duration, refuse_setting
 from headrace.operators.spec import Port, Spec
 from headrace.serial import Batch, Context, KeyedTable, Timer, group, microseconds
@@ -28,6 +28,7 @@ class DeduplicateConfig(KeyedConfig):
     )
     time: ColumnName | None = Field(None, description=TIME)
     partitioned: Partitioned = "by_key"
+    partitioner: Partitioner = None
 
     @property
     def within_us(self) -> int | None:

@@ -22,6 +22,7 @@ from headrace.operators.serial_operator import (
     KeyedConfig,
     Keys,
     Partitioned,
+    Partitioner,
     SerialOperator,
     check_keys,
 )
@@ -44,6 +45,7 @@ class FollowedByConfig(KeyedConfig):
     absent: bool = Field(False, description="Report first rows that nothing followed in time, instead of pairs.")
     carry: list[ColumnName] = Field([], description="Columns of the first row to pass on, as `first_` and their name.")
     partitioned: Partitioned = "by_key"
+    partitioner: Partitioner = None
 
     @property
     def within_us(self) -> int:

@@ -15,7 +15,15 @@ from headrace.errors import InvalidInput
 from headrace.graph.schema import Column, Schema
 from headrace.operators.durations import duration_ms
 from headrace.operators.projection import refuse_doubles
-from headrace.operators.serial_operator import DeadLetterTopic, ErrorAction, Retries, RowErrorConfig, SerialOperator
+from headrace.operators.serial_operator import (
+    DeadLetterTopic,
+    ErrorAction,
+    Partitioner,
+    Retries,
+    RowErrorConfig,
+    SerialOperator,
+    Spread,
+)
 from headrace.operators.settings import Duration
 from headrace.operators.spec import Port, Spec
 from headrace.serial import Batch, group
@@ -34,6 +42,8 @@ class HttpLookupConfig(RowErrorConfig):
     on_error: ErrorAction = "fail"
     retries: Retries = 0
     dead_letter: DeadLetterTopic = None
+    partitioned: Spread = "as_topic"
+    partitioner: Partitioner = None
 
 
 class HttpLookup(SerialOperator[HttpLookupConfig]):

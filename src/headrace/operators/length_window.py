@@ -14,7 +14,7 @@ from headrace.operators.aggregates import Aggregate, Function, parse_aggregates,
 from headrace.operators.arrow_types import arrow_type
 from headrace.operators.expressions import parse_expression
 from headrace.operators.projection import refuse_doubles
-from headrace.operators.serial_operator import KeyedConfig, Keys, Partitioned, SerialOperator, check_keys
+from headrace.operators.serial_operator import KeyedConfig, Keys, Partitioned, Partitioner, SerialOperator, check_keys
 from headrace.operators.settings import SqlExpression
 from headrace.operators.spec import Port, Spec
 from headrace.serial import Batch, Context, KeyedRings, Signal, group
@@ -32,6 +32,7 @@ class LengthWindowConfig(KeyedConfig):
         min_length=1, description="`aggregate AS name` items: count(*), or count, sum or avg of a column of numbers."
     )
     partitioned: Partitioned = "by_key"
+    partitioner: Partitioner = None
 
 
 class LengthWindow(SerialOperator[LengthWindowConfig]):

@@ -10,7 +10,15 @@ from headrace.errors import InvalidInput
 from headrace.graph.schema import Schema
 from headrace.operators.arrow_types import arrow_schema, schema_from_arrow
 from headrace.operators.imports import load_object
-from headrace.operators.serial_operator import DeadLetterTopic, ErrorAction, Retries, RowErrorConfig, SerialOperator
+from headrace.operators.serial_operator import (
+    DeadLetterTopic,
+    ErrorAction,
+    Partitioner,
+    Retries,
+    RowErrorConfig,
+    SerialOperator,
+    Spread,
+)
 from headrace.operators.spec import Port, Spec
 from headrace.serial import BatchFunction, RowFunction
 from headrace.serial import Operator as Instance
@@ -21,6 +29,8 @@ class PythonConfig(RowErrorConfig):
     on_error: ErrorAction = "fail"
     retries: Retries = 0
     dead_letter: DeadLetterTopic = None
+    partitioned: Spread = "as_topic"
+    partitioner: Partitioner = None
 
 
 class PythonFunction(SerialOperator[PythonConfig]):
@@ -39,6 +49,8 @@ class PythonFunction(SerialOperator[PythonConfig]):
         positional="function",
     )
     config_type = PythonConfig
+    # Nobody knows what a function makes of a column.
+    keeps_columns = False
 
     def output_schema(self, config: PythonConfig, inputs: Mapping[str, Schema]) -> Schema:
         schema, function = inputs["in"], _function(config.function)

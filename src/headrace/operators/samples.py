@@ -40,6 +40,11 @@ def unchanged(rows: pa.RecordBatch) -> pa.RecordBatch:
     return rows
 
 
+def by_last_digit(rows: pa.RecordBatch) -> np.ndarray[Any, Any]:
+    """For partitioned=custom: the digit at the end of the column `k`."""
+    return np.array([int(str(key)[-1]) for key in rows.column("k").to_pylist()], np.int64)
+
+
 class Countdown(RowSource):
     """A hundred rows, from 100 down to 1, given one by one as an async source would."""
 

@@ -14,7 +14,15 @@ from headrace.errors import InvalidInput
 from headrace.graph.schema import Column, Schema, is_numeric
 from headrace.operators.imports import load_object
 from headrace.operators.projection import refuse_doubles
-from headrace.operators.serial_operator import DeadLetterTopic, ErrorAction, Retries, RowErrorConfig, SerialOperator
+from headrace.operators.serial_operator import (
+    DeadLetterTopic,
+    ErrorAction,
+    Partitioner,
+    Retries,
+    RowErrorConfig,
+    SerialOperator,
+    Spread,
+)
 from headrace.operators.settings import ColumnName
 from headrace.operators.spec import Port, Spec
 from headrace.serial import Batch, Context, Signal
@@ -32,6 +40,8 @@ class ScoreConfig(RowErrorConfig):
     on_error: ErrorAction = "fail"
     retries: Retries = 0
     dead_letter: DeadLetterTopic = None
+    partitioned: Spread = "as_topic"
+    partitioner: Partitioner = None
 
 
 class Score(SerialOperator[ScoreConfig]):

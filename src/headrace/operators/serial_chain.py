@@ -13,7 +13,7 @@ from headrace.graph.schema import Schema
 from headrace.operators.catalogue import Catalogue
 from headrace.operators.serial_operator import SerialOperator
 from headrace.operators.spec import Operator, OperatorConfig
-from headrace.serial import FAIL, Chain, Link, OnError, Step
+from headrace.serial import FAIL, Chain, Link, OnError, Partitioning, Step
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,30 +78,51 @@ class ChainPlan:
                 valid=operator.adjustable,
             )  # fmt: skip
         changed = self.adjusted({node: settings})
-        if changed.output_schema(catalogue) != self.output_schema(catalogue) or changed.keys(catalogue) != self.keys(
-            catalogue
-        ):
+        same_lanes = changed.partitioning(catalogue) == self.partitioning(catalogue)
+        if not same_lanes or changed.output_schema(catalogue) != self.output_schema(catalogue):
             raise InvalidInput("the columns or keys would change with it", node=node)
 
     def output_schema(self, catalogue: Catalogue) -> Schema:
         return self._schemas(catalogue)[self.nodes[-1].id]
 
-    def keys(self, catalogue: Catalogue) -> tuple[str, ...] | None:
-        """Columns to bring rows together by, before the chain. Raises InvalidInput where nodes want different ones."""
-        wanted: dict[tuple[str, ...], str] = {}
+    def partitioning(self, catalogue: Catalogue) -> Partitioning | None:
+        """How rows are brought to lanes before the chain; None where they stay where they are.
+
+        Raises InvalidInput where nodes want it in different ways, or by columns that are only made in the chain.
+        """
+        wanted: dict[Partitioning, Node] = {}
         for node in self.nodes:
             operator = catalogue.get(node.operator)
-            if (
-                isinstance(operator, SerialOperator)
-                and (keys := operator.keys(operator.configure(node.config))) is not None
-            ):
-                wanted.setdefault(keys, node.id)
+            if isinstance(operator, SerialOperator):
+                found = operator.partitioning(operator.configure(node.config))
+                if found is not None and found not in wanted:
+                    self._require_kept(node, found, catalogue)
+                    wanted[found] = node
         if len(wanted) > 1:
             raise InvalidInput(
-                "neighbouring serial nodes have different keys", node=list(wanted.values())[1],
+                "neighbouring serial nodes have different keys", node=list(wanted.values())[1].id,
                 hint="use the same keys, or write to a topic between them",
             )  # fmt: skip
         return next(iter(wanted), None)
+
+    def _require_kept(self, node: Node, wanted: Partitioning, catalogue: Catalogue) -> None:
+        """Rows come to lanes by what they are before the chain: that must still be so when they reach the node."""
+        hint = "write the rows to a topic between them"
+        for before in self._before(node):
+            operator = catalogue.get(before.operator)
+            if isinstance(operator, SerialOperator) and not operator.keeps_columns and str(wanted) != "no key":
+                raise InvalidInput(
+                    f"{before.operator} may change what lanes are by ({wanted})", node=node.id, hint=hint
+                )
+        for key in wanted.keys:
+            if any(one.schema.find(key) is None for one in self.inputs):
+                raise InvalidInput(f"the key {key!r} is only made in the chain", node=node.id, hint=hint)
+
+    def _before(self, node: Node) -> list[Node]:
+        """The nodes of the chain that feed one, directly or not."""
+        feeding = {edge.source for edge in self.edges if edge.target == node.id}
+        direct = [one for one in self.nodes if one.id in feeding]
+        return [*direct, *(further for one in direct for further in self._before(one))]
 
     def is_stateful(self, catalogue: Catalogue) -> bool:
         return any(catalogue.get(node.operator).spec.stateful for node in self.nodes)

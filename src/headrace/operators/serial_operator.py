@@ -10,10 +10,12 @@ from pydantic import Field, model_validator
 
 from headrace.errors import InvalidInput
 from headrace.graph.schema import Column, Schema
+from headrace.operators.imports import load_object
 from headrace.operators.settings import ColumnName, TopicName, refuse_setting
 from headrace.operators.spec import Operator, OperatorConfig
-from headrace.serial import API_VERSION, FAIL, OnError
+from headrace.serial import API_VERSION, FAIL, OnError, Partitioning
 from headrace.serial import Operator as Instance
+from headrace.serial.partitioning import require_partitioner
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -29,11 +31,29 @@ _NO_KEYS = ("FLOAT", "DOUBLE", "ARRAY", "MAP", "STRUCT", "DECIMAL")
 
 Keys = Annotated[list[ColumnName], Field(description=KEYS)]
 Partitioned = Annotated[
-    Literal["by_key", "as_topic"],
+    Literal["by_key", "as_topic", "custom"],
     Field(
         description=(
             "by_key: rows are brought together by their key first; as_topic: they already are, for the topic is "
-            "partitioned by this key. Faster, and wrong if it is not so."
+            "partitioned by this key. Faster, and wrong if it is not so. custom: by the function in partitioner."
+        )
+    ),
+]
+Spread = Annotated[
+    Literal["as_topic", "round_robin", "custom"],
+    Field(
+        description=(
+            "Where the work is done. as_topic: where the rows are; round_robin: spread evenly over all lanes, for work "
+            "that takes longer than moving rows; custom: by the function in partitioner."
+        )
+    ),
+]
+Partitioner = Annotated[
+    str | None,
+    Field(
+        description=(
+            "For partitioned=custom: `package.module:name` of a function of an Arrow batch that returns a whole number "
+            "for each row. Rows of one number, and so all rows of a key, are in one lane."
         )
     ),
 ]
@@ -47,18 +67,35 @@ DeadLetterTopic = Annotated[
 ]
 
 
-class KeyedConfig(OperatorConfig):
-    """Settings of an operator with state by key. Each declares these itself, in the order they are shown."""
+class PartitionedConfig(OperatorConfig):
+    """Settings about lanes. Each operator declares them itself, in the order they are shown."""
+
+    if TYPE_CHECKING:
+        partitioner: Partitioner
+
+    @model_validator(mode="after")
+    def _partitioner_has_a_use(self) -> PartitionedConfig:
+        place = getattr(self, "partitioner", None)
+        if (getattr(self, "partitioned", None) == "custom") != (place is not None):
+            raise refuse_setting("partitioned=custom and a function in partitioner go together")
+        if place is not None:
+            _load_partitioner(place)
+        return self
+
+
+class KeyedConfig(PartitionedConfig):
+    """Settings of an operator with state by key."""
 
     if TYPE_CHECKING:
         keys: Keys
         partitioned: Partitioned
 
 
-class RowErrorConfig(OperatorConfig):
-    """Settings of an operator whose rows do not depend on each other. Each declares these itself."""
+class RowErrorConfig(PartitionedConfig):
+    """Settings of an operator whose rows do not depend on each other."""
 
     if TYPE_CHECKING:
+        partitioned: Spread
         on_error: ErrorAction
         retries: Retries
         dead_letter: DeadLetterTopic
@@ -77,6 +114,9 @@ class SerialOperator(Operator[C]):
     """An operator of the catalogue that runs in a chain: `instance` makes what does the work, anew for every lane."""
 
     api_version: ClassVar[int] = API_VERSION
+    keeps_columns: ClassVar[bool] = True
+    """Whether columns that come in and go out under one name have the same values. If not, no operator behind it in the
+    chain can have its rows brought together by them."""
 
     @abstractmethod
     def instance(self, config: C, schema: Schema) -> Instance:
@@ -86,17 +126,30 @@ class SerialOperator(Operator[C]):
         """For operators with several inputs, which need the columns of each."""
         return self.instance(config, inputs["in"])
 
-    def keys(self, config: C) -> tuple[str, ...] | None:
-        """Columns by which rows must be brought together; None where any row may come to any lane."""
-        if isinstance(config, KeyedConfig) and config.partitioned == "by_key":
-            return tuple(config.keys)
-        return None
+    def partitioning(self, config: C) -> Partitioning | None:
+        """How rows must be brought to lanes before the chain; None where they can stay where they are."""
+        match getattr(config, "partitioned", None):
+            case "by_key" if isinstance(config, KeyedConfig):
+                return Partitioning("by_key", tuple(config.keys))
+            case "round_robin":
+                return Partitioning("round_robin")
+            case "custom":
+                return Partitioning("custom", function=getattr(config, "partitioner", None))
+            case _:
+                return None
 
     def on_error(self, config: C) -> OnError:
         return OnError(config.on_error, config.retries) if isinstance(config, RowErrorConfig) else FAIL
 
     def compile(self, config: C, inputs: Mapping[str, DataFrame], context: CompileContext) -> DataFrame:
         raise InvalidInput("a serial operator runs in a chain, not in Spark's plan", node=context.node.id)
+
+
+def _load_partitioner(place: str) -> None:
+    try:
+        require_partitioner(load_object(place), place)
+    except InvalidInput as error:
+        raise refuse_setting(error.message, error.hint) from None
 
 
 def check_keys(keys: list[str], schema: Schema) -> tuple[Column, ...]:

@@ -13,7 +13,7 @@ from pydantic import Field, model_validator
 from headrace.graph.schema import Schema
 from headrace.operators.aggregates import AGGREGATES, Partial, merge, partial
 from headrace.operators.durations import duration_ms
-from headrace.operators.serial_operator import TIME, Keys, Partitioned
+from headrace.operators.serial_operator import TIME, Keys, Partitioned, Partitioner
 from headrace.operators.settings import ColumnName, Duration, SqlExpression, refuse_setting
 from headrace.operators.spec import Port, Spec
 from headrace.operators.window_operator import WindowConfig, WindowInstance, WindowOperator
@@ -31,6 +31,7 @@ class SessionWindowConfig(WindowConfig):
         "final", description="final: a session once, when it has ended; changes: a row whenever it changes."
     )
     partitioned: Partitioned = "by_key"
+    partitioner: Partitioner = None
 
     @model_validator(mode="after")
     def _is_long_enough(self) -> SessionWindowConfig:

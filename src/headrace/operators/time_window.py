@@ -13,7 +13,7 @@ from headrace.graph.schema import Schema
 from headrace.operators.aggregates import AGGREGATES, merge, partial
 from headrace.operators.durations import duration_ms
 from headrace.operators.late_rows import Late, LateConfig, LateFor, LateTopic, set_late_aside
-from headrace.operators.serial_operator import TIME, Keys, Partitioned
+from headrace.operators.serial_operator import TIME, Keys, Partitioned, Partitioner
 from headrace.operators.settings import ColumnName, Duration, SqlExpression, refuse_setting
 from headrace.operators.spec import Port, Spec
 from headrace.operators.window_operator import WindowConfig, WindowInstance, WindowOperator
@@ -43,6 +43,7 @@ class TimeWindowConfig(WindowConfig, LateConfig):
     late_for: LateFor = None
     dead_letter: LateTopic = None
     partitioned: Partitioned = "by_key"
+    partitioner: Partitioner = None
 
     @property
     def size_us(self) -> int:

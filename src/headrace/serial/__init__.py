@@ -17,6 +17,7 @@ from headrace.serial.keyed_table import KeyedTable
 from headrace.serial.keys import Groups, group
 from headrace.serial.lanes import LaneInput, LaneResult, LaneRun
 from headrace.serial.outside import Delivery, RowSink, RowSource
+from headrace.serial.partitioning import Partitioning
 from headrace.serial.row_types import batch_from, rows_from, schema_of
 from headrace.serial.signals import Signal
 from headrace.serial.sql_functions import SqlFunction, sql_aggregate, sql_function
@@ -52,6 +53,7 @@ __all__ = [
     "OnError",
     "Operator",
     "OperatorFailed",
+    "Partitioning",
     "Progress",
     "RowFunction",
     "RowSink",

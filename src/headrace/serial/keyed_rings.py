@@ -103,7 +103,10 @@ class KeyedRings(StateItem):
         self._appended = []
 
     def _table(self, slots: Integers, columns: Mapping[str, pa.Array[Any]]) -> pa.Table:
-        different, places = np.unique(slots, return_inverse=True)
+        # Slots are dense: to mark them is much faster than to sort them.
+        is_there = np.zeros(len(self.counts), np.bool_)
+        is_there[slots] = True
+        different, places = np.flatnonzero(is_there), (np.cumsum(is_there) - 1)[slots]
         keys = [key.take(places) for key in self.index.arrays(different, [type_ for _, type_ in self.key])]
         return pa.table([*keys, *columns.values()], names=[*(name for name, _ in self.key), *columns])
 

@@ -68,7 +68,7 @@ class Service:
         self.sampler = MetricsSampler(self.measured)
         self.topics = Topics(settings.bootstrap, settings.log_directory)
         self.groups = Groups(self.topics)
-        self.signals = Signals(settings.bootstrap, self.last_run, self.run_again)
+        self.signals = Signals(settings.bootstrap, self.catalogue, self.last_run, self.run_again)
         self.sender = MessageSender(settings.bootstrap)
         self.trials = Trials(self._engine, settings.limits.batch_runs_max, require_ready=self._require_ready)
         self._closing = threading.Event()

@@ -7,6 +7,7 @@ from typing import Final
 
 from headrace.errors import HeadraceError, InvalidInput
 from headrace.graph import Document
+from headrace.operators import Catalogue
 from headrace.server.bodies import SignalBody
 from headrace.server.models.signals import SignalList, SignalView
 from headrace.signals import SignalRecord, SignalRequest
@@ -20,8 +21,15 @@ BROKER_WAIT_MS: Final = 10_000
 class Signals:
     """May be used by many threads. `shown` gives the document of a pipeline, `run` starts one that does not run."""
 
-    def __init__(self, bootstrap: str, shown: Callable[[str], Document], run: Callable[[str], object]) -> None:
+    def __init__(
+        self,
+        bootstrap: str,
+        catalogue: Catalogue,
+        shown: Callable[[str], Document],
+        run: Callable[[str], object],
+    ) -> None:
         self._bootstrap = bootstrap
+        self._catalogue = catalogue
         self._shown = shown
         self._run = run
 
@@ -64,6 +72,7 @@ class Signals:
         return signal_to(
             self._shown(body.pipeline),
             body.kind,
+            self._catalogue,
             node=body.node,
             parameters=body.parameters,
             handling=body.handling,

@@ -64,7 +64,7 @@ class ChainDriver:
         same = (
             [node.id for node in plan.nodes] == [node.id for node in self.plan.nodes]
             and (plan.inputs, plan.edges) == (self.plan.inputs, self.plan.edges)
-            and plan.keys(catalogue) == self.plan.keys(catalogue)
+            and plan.partitioning(catalogue) == self.plan.partitioning(catalogue)
             and plan.output_schema(catalogue) == self.plan.output_schema(catalogue)
         )
         if not same:

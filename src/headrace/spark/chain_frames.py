@@ -9,7 +9,9 @@ import pyarrow as pa
 
 from headrace.graph.schema import Schema, backquoted
 from headrace.operators import Catalogue
+from headrace.operators.imports import load_object
 from headrace.operators.serial_chain import ChainPlan
+from headrace.serial import Partitioning
 from headrace.serial.key_hash import KEY_SEPARATOR, NULL_KEY
 from headrace.spark.chain import current_orders, inputs_of, lane_task
 from headrace.spark.packets import LANE, ReadCounts, unpacked
@@ -47,28 +49,46 @@ def behind_packets(
 def behind_rows(
     frame: DataFrame, chain: ChainPlan, catalogue: Catalogue, lane_count: int, *, stages: bool
 ) -> DataFrame:
-    """Rows that Spark hands over; brought together by key where the chain has keys."""
-    keys = chain.keys(catalogue)
-    if keys is not None:
-        frame = by_lane(frame, chain.schema, keys, lane_count)
-    task = _task(chain.schema, shuffled=keys is not None, stages=stages)
+    """Rows that Spark hands over; brought to the lanes that the chain wants."""
+    partitioning = chain.partitioning(catalogue)
+    if partitioning is not None:
+        frame = by_lane(frame, chain.schema, partitioning, lane_count)
+    task = _task(chain.schema, shuffled=partitioning is not None, stages=stages)
     return frame.mapInArrow(task, columns_behind(chain, catalogue, stages=stages))
 
 
 def lanes_of(chain: ChainPlan, catalogue: Catalogue, wanted: int) -> int | None:
     """How many lanes rows are spread over; None where lanes are the source's partitions."""
-    keys = chain.keys(catalogue)
-    if keys is None:
-        return None
-    return wanted if keys else 1
+    partitioning = chain.partitioning(catalogue)
+    return None if partitioning is None else partitioning.lane_count(wanted)
 
 
-def by_lane(frame: DataFrame, schema: Schema, keys: tuple[str, ...], lane_count: int) -> DataFrame:
-    """Rows brought together by key; each knows the record, or at least the task of Spark, that it is from."""
+def by_lane(frame: DataFrame, schema: Schema, partitioning: Partitioning, lane_count: int) -> DataFrame:
+    """Rows brought to their lanes; each knows the record, or at least the task of Spark, that it is from."""
     from pyspark.sql import functions as spark  # noqa: PLC0415
 
     marked = frame if RECORD_ORIGIN in frame.columns else frame.withColumn(RECORD_ORIGIN, spark.spark_partition_id())
-    return marked.repartitionById(lane_count, lane_column(schema, keys, lane_count))
+    if partitioning.strategy == "by_key":
+        return marked.repartitionById(lane_count, lane_column(schema, partitioning.keys, lane_count))
+    return _by_choice(marked, schema, partitioning, lane_count)
+
+
+def _by_choice(frame: DataFrame, schema: Schema, partitioning: Partitioning, lane_count: int) -> DataFrame:
+    """Rows whose lanes only Python can tell: it does so task by task, before Spark moves them."""
+    from pyspark.sql.types import IntegerType, StructField, StructType  # noqa: PLC0415
+
+    names = list(schema.names)
+
+    def choose(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        function = None if partitioning.function is None else load_object(partitioning.function)
+        first_row = 0
+        for batch in batches:
+            lanes = partitioning.lanes(batch.select(names), first_row, lane_count, function)
+            yield batch.append_column(LANE, pa.array(lanes, pa.int32()))
+            first_row += batch.num_rows
+
+    chosen = frame.mapInArrow(choose, StructType([*frame.schema.fields, StructField(LANE, IntegerType())]))
+    return chosen.repartitionById(lane_count, LANE).drop(LANE)
 
 
 def lane_column(schema: Schema, keys: tuple[str, ...], lane_count: int) -> Column:

@@ -8,6 +8,7 @@ import pyarrow as pa
 
 from headrace.graph.schema import Schema
 from headrace.operators.arrow_types import arrow_schema
+from headrace.serial import Partitioning
 from headrace.serial.places import origin_of
 from headrace.spark.chain import current_orders, lane_task
 from headrace.spark.packets import ReadCounts, packed, without_offsets
@@ -25,8 +26,9 @@ def read_chained(
     wanted = arrow_schema(columns[reading.number])
     rows = _good(read_columns(spec, _with_system_columns(wanted), partition, start, end), wanted.names, counts)
     origin = origin_of(reading.number, partition)
-    if reading.keys is not None:
-        return packed(rows, origin, reading.keys, reading.lane_count, counts)
+    if reading.strategy is not None:
+        partitioning = Partitioning(reading.strategy, reading.keys, reading.function)  # type: ignore[arg-type]
+        return packed(rows, origin, partitioning, reading.lane_count, counts)
     orders, _ = current_orders(columns)
     inputs = (without_offsets(piece, source=reading.number) for piece in pieces_of(rows))
     return lane_task(orders, origin, inputs, stages=reading.stages, read={reading.number: counts})

@@ -296,11 +296,9 @@ class Compilation:
             read = self._chain_reading(plan, serial)
             reading = ChainReading(tuple(str(one.schema) for one in read.inputs), stages=stages)
             columns = columns_behind(read, self.catalogue, stages=stages)
-            if placed.way_in == "packets":
-                reading, columns = (
-                    replace(reading, keys=serial.keys(self.catalogue), lane_count=lane_count),
-                    PACKET_COLUMNS,
-                )
+            if (lanes := serial.partitioning(self.catalogue)) is not None:
+                how = replace(reading, strategy=lanes.strategy, keys=lanes.keys, function=lanes.function)
+                reading, columns = replace(how, lane_count=lane_count), PACKET_COLUMNS
             frames = [
                 self._reading(plan, plan.node(one.source))._read_input(replace(reading, number=number), one, columns)
                 for number, one in enumerate(read.inputs)
@@ -324,7 +322,7 @@ class Compilation:
         with blaming(serial.nodes[0]):
             if (
                 plan.sources[0].operator != "topic"
-                and serial.keys(self.catalogue) is None
+                and serial.partitioning(self.catalogue) is None
                 and serial.is_stateful(self.catalogue)
             ):
                 raise InvalidInput("as_topic is for rows of a topic", hint="leave partitioned as it is: by_key")

@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from headrace.serial import LaneInput, group, lane_of
+from headrace.operators.imports import load_object
+from headrace.serial import LaneInput, Partitioning
 from headrace.serial.keys import Integers
 from headrace.serial.places import PARTITIONS_PER_SOURCE
-from headrace.spark.pieces import in_pieces, pieces_of
+from headrace.spark.pieces import in_pieces
 from headrace.spark.specs import RECORD_OFFSET
 
 LANE, ORIGIN, ORDINAL, PACKET = "lane", "origin", "ordinal", "packet"
 PACKET_COLUMNS = f"{LANE} INT, {ORIGIN} INT, {ORDINAL} INT, {PACKET} BINARY"
 # Rows that are divided among the lanes at once: one packet for each lane that gets some.
 ROWS_PER_PACKING = 131_072
+# Packets of so many rows go to the chain as they are: to put two together is to copy them.
+ROWS_PER_LANE = 16_384
 # The ordinal of a packet that holds no rows, but what its reader counted.
 COUNTS = -1
 
@@ -42,13 +46,17 @@ def without_offsets(
 
 
 def packed(
-    batches: Iterable[pa.RecordBatch], origin: int, keys: Sequence[str], lane_count: int, counts: ReadCounts
+    batches: Iterable[pa.RecordBatch], origin: int, partitioning: Partitioning, lane_count: int, counts: ReadCounts
 ) -> Iterator[pa.RecordBatch]:
-    """Packets of a source's task, in order, and a last one with its counts."""
+    """Packets of a source's task, in order, and a last one with its counts. Raises OperatorFailed."""
+    function = None if partitioning.function is None else load_object(partitioning.function)
+    first_row = 0
     for ordinal, rows in enumerate(in_pieces(batches, ROWS_PER_PACKING)):
-        yield _packets(rows, origin, ordinal, _lanes(rows, keys, lane_count))
+        lanes = partitioning.lanes(without_offsets(rows).rows, first_row, lane_count, function)
+        yield _packets(rows, origin, ordinal, lanes)
+        first_row += rows.num_rows
     content = json.dumps([counts.rows, counts.bad]).encode()
-    yield _table([origin % lane_count], origin, COUNTS, [content])
+    yield _table([origin % lane_count], origin, COUNTS, pa.array([content], pa.binary()))
 
 
 def unpacked(packets: Iterable[pa.RecordBatch], counts: dict[int, ReadCounts]) -> Iterator[LaneInput]:
@@ -67,14 +75,7 @@ def unpacked(packets: Iterable[pa.RecordBatch], counts: dict[int, ReadCounts]) -
     for origin in dict.fromkeys(packet[0] for packet in waiting):
         batches = (batch for at, _, content in waiting if at == origin for batch in pa.ipc.open_stream(content))
         source = origin // PARTITIONS_PER_SOURCE
-        yield from (without_offsets(rows, origin=origin, source=source) for rows in pieces_of(batches))
-
-
-def _lanes(rows: pa.RecordBatch, keys: Sequence[str], lane_count: int) -> Integers:
-    if lane_count == 1:
-        return np.zeros(rows.num_rows, np.int64)
-    groups = group([rows.column(key) for key in keys], rows.num_rows)
-    return lane_of(groups.keys, lane_count)[groups.codes]
+        yield from (without_offsets(rows, origin=origin, source=source) for rows in in_pieces(batches, ROWS_PER_LANE))
 
 
 def _packets(rows: pa.RecordBatch, origin: int, ordinal: int, lanes: Integers) -> pa.RecordBatch:
@@ -84,23 +85,27 @@ def _packets(rows: pa.RecordBatch, origin: int, ordinal: int, lanes: Integers) -
     chosen = np.flatnonzero(sizes)
     ends = np.cumsum(sizes)
     ordered = rows if len(chosen) == 1 else rows.take(order)
-    contents = [_stream(ordered.slice(int(ends[lane] - sizes[lane]), int(sizes[lane]))) for lane in chosen]
+    contents = _streams(ordered.slice(int(ends[lane] - sizes[lane]), int(sizes[lane])) for lane in chosen)
     return _table(chosen.tolist(), origin, ordinal, contents)
 
 
-def _table(lanes: list[int], origin: int, ordinal: int, contents: Sequence[bytes]) -> pa.RecordBatch:
+def _table(lanes: list[int], origin: int, ordinal: int, contents: pa.Array[Any]) -> pa.RecordBatch:
     count = len(lanes)
     columns = [
         pa.array(lanes, pa.int32()),
         pa.array([origin] * count, pa.int32()),
         pa.array([ordinal] * count, pa.int32()),
-        pa.array(contents, pa.binary()),
+        contents,
     ]
     return pa.record_batch(columns, names=[LANE, ORIGIN, ORDINAL, PACKET])
 
 
-def _stream(rows: pa.RecordBatch) -> bytes:
-    sink = pa.BufferOutputStream()
-    with pa.ipc.new_stream(sink, rows.schema) as writer:
-        writer.write_batch(rows)
-    return sink.getvalue().to_pybytes()
+def _streams(parts: Iterable[pa.RecordBatch]) -> pa.Array[Any]:
+    """Each part as an Arrow stream, all written into the memory of one binary array: nothing is copied again."""
+    sink, ends = pa.BufferOutputStream(), [0]
+    for rows in parts:
+        with pa.ipc.new_stream(sink, rows.schema) as writer:
+            writer.write_batch(rows)
+        ends.append(sink.tell())
+    places = pa.array(ends, pa.int32()).buffers()[1]
+    return pa.Array.from_buffers(pa.binary(), len(ends) - 1, [None, places, sink.getvalue()])

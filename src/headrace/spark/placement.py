@@ -51,10 +51,10 @@ def _way_in(plan: QueryPlan, chain: ChainPlan, catalogue: Catalogue) -> tuple[Wa
             return "rows", f"{before.operator} comes first, in Spark's plan"
         if before.operator != "topic":
             return "rows", f"the source {before.operator} is Spark's own"
-    keys = chain.keys(catalogue)
-    if keys is None:
+    partitioning = chain.partitioning(catalogue)
+    if partitioning is None:
         return "reader", "lanes are the topic's partitions"
-    return "packets", f"lanes are by {', '.join(keys) or 'no key'}"
+    return "packets", f"lanes are by {partitioning}"
 
 
 def _way_out(plan: QueryPlan, catalogue: Catalogue) -> tuple[WayOut, str]:

@@ -166,13 +166,14 @@ def _require_order(plan: QueryPlan, chain: ChainPlan, catalogue: Catalogue) -> N
     first = chain.nodes[0].id
     hint = "write the rows to a topic, and go on from there"
     from_topics = all(plan.node(one.source).operator == "topic" for one in chain.inputs)
+    partitioning = chain.partitioning(catalogue)
     if len(chain.inputs) > 1 and not from_topics:
         raise InvalidInput(
             "rows come into a serial chain from several places that are not all topics", node=first, hint=hint
         )
     if not chain.is_stateful(catalogue):
         return
-    if len(chain.inputs) > 1 and chain.keys(catalogue) is None:
+    if len(chain.inputs) > 1 and partitioning is None:
         hint = "leave partitioned as it is: by_key"
         raise InvalidInput("as_topic is for rows of one topic", node=first, hint=hint)
     if len(plan.sources) > 1 and not keeps_records(plan, chain):

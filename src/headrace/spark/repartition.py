@@ -43,12 +43,12 @@ def repartition(
     found = []
     for plan in plan_queries(validated, catalogue):
         chain = chain_of(plan, validated, catalogue)
-        keys = None if chain is None else chain.keys(catalogue)
-        if keys:
+        partitioning = None if chain is None else chain.partitioning(catalogue)
+        if partitioning is not None and partitioning.keys:
             home = QueryHome(validated.document.name, plan, jobs_directory)
             log = CommitLog(Client(bootstrap, client_id=f"headrace-{home.name}"), home.name)
             with closing(log):
-                found.append(_repartition_query(home, log, keys, lane_count))
+                found.append(_repartition_query(home, log, partitioning.keys, lane_count))
     if not found:
         hint = "lanes of chains with partitioned=as_topic are the topic's partitions"
         raise InvalidInput(f"no chain of {validated.document.name!r} is spread by key", hint=hint)

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from headrace.errors import InvalidInput, NotFound, did_you_mean
 from headrace.graph.document import Document
+from headrace.operators import Catalogue
 from headrace.signals import SignalRequest
 
 
 def signal_to(
     document: Document,
     kind: str,
+    catalogue: Catalogue,
     *,
     node: str | None = None,
     parameters: Mapping[str, Any] | None = None,
@@ -25,6 +27,8 @@ def signal_to(
     if node is not None and node not in nodes:
         raise NotFound(f"pipeline {document.name!r} has no node {node!r}", valid=nodes, hint=did_you_mean(node, nodes))
     topics = topics_of(document)
+    if kind == "close_window":
+        _require_closable(document, [node] if node else nodes, catalogue)
     return SignalRequest(id or new_id(), kind, topics, document.name, node, dict(parameters or {}), handling)
 
 
@@ -34,6 +38,19 @@ def topics_of(document: Document) -> tuple[str, ...]:
     if not topics:
         raise InvalidInput(f"pipeline {document.name!r} reads no topic, and signals have their place in topics")
     return tuple(topics)
+
+
+def _require_closable(document: Document, nodes: Sequence[str], catalogue: Catalogue) -> None:
+    """Raises InvalidInput where only windows of Spark's own plan would be meant."""
+    operators = [catalogue.get(document.node(node).operator) for node in nodes]
+    kept = next((one.spec.name for one in operators if one.spec.kind == "relational" and one.spec.stateful), None)
+    if kept is not None and not any(one.spec.kind == "serial" for one in operators):
+        raise InvalidInput(
+            f"{kept} cannot be closed by a signal: in Spark's plan a window ends when the watermark has passed it, and "
+            "what comes later would be dropped as late instead of beginning anew",
+            node=nodes[0] if len(nodes) == 1 else None,
+            hint="time-window and session-window can",
+        )
 
 
 def new_id() -> str:

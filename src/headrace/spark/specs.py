@@ -56,13 +56,16 @@ class TopicLocation:
 class ChainReading:
     """What a topic's reader does for the chain that comes first behind it (see `spark.placement`).
 
-    With `keys` it packs rows by lane; else it runs the chain, and stages what leaves it if `stages`. `columns` are of
-    each input of the chain; the topic is the input of this `number`.
+    With a `strategy` (of a `Partitioning`, as are `keys` and `function`) it packs rows by lane; else it runs the chain,
+    and stages what leaves it if `stages`. `columns` are of each input of the chain; the topic is the input of this
+    `number`.
     """
 
     columns: tuple[str, ...]
     number: int = 0
-    keys: tuple[str, ...] | None = None
+    strategy: str | None = None
+    keys: tuple[str, ...] = ()
+    function: str | None = None
     lane_count: int = 1
     stages: bool = False
 
@@ -226,8 +229,4 @@ def _format(fields: dict[str, Any]) -> ValueFormat:
 
 
 def _reading(fields: dict[str, Any]) -> ChainReading:
-    return ChainReading(**{**fields, "columns": tuple(fields["columns"]), "keys": _tuple(fields["keys"])})
-
-
-def _tuple(names: list[str] | None) -> tuple[str, ...] | None:
-    return None if names is None else tuple(names)
+    return ChainReading(**{**fields, "columns": tuple(fields["columns"]), "keys": tuple(fields["keys"])})
