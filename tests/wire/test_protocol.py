@@ -18,7 +18,7 @@ from headrace.wire import codec
 from headrace.wire.codes import ErrorCode
 from headrace.wire.frames import Piece
 from headrace.wire.handlers.table import ROUTES
-from headrace.wire.messages import fetch, produce
+from headrace.wire.messages import fetch, produce, security
 from headrace.wire.packing import Reader
 from headrace.wire.protocol import Api, SchemaCodec
 from headrace.wire.schema import WireName, entity_type, is_flexible
@@ -231,3 +231,18 @@ def test_topics_go_by_id_as_the_schema_says(name: str, version: int) -> None:
         entity_writer(entity)(buffer, decoded)
         assert (size, buffer.getvalue()) == (len(raw), raw)
         assert getattr(messages, f"decode_{kind}")(version, Reader(raw)) == message
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        security.SaslAuthenticateRequest(b"hunter2"),
+        security.SaslAuthenticateResponse(ErrorCode.NONE, None, b"hunter2"),
+        security.AlterScramRequest((), (security.ScramUpsertion("alice", 1, 4096, b"hunter2", b"hunter2"),)),
+    ],
+    ids=lambda message: type(message).__name__,
+)
+def test_passwords_and_their_proofs_are_not_shown(message: object) -> None:
+    """Not even where a message ends up in a log or a traceback."""
+    assert "hunter2" not in repr(message)
+    assert "concealed" in repr(message)
