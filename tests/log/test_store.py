@@ -44,6 +44,25 @@ def test_a_topic_created_again_is_empty_and_another(store: LogStore) -> None:
     assert second.topic_id != first.topic_id
 
 
+def test_what_has_to_be_synced_is_known_without_looking_at_every_partition(store: LogStore) -> None:
+    first, second, third = store.create_topic("a", 3, {}).partitions
+    for partition in (third, first, third):
+        partition.append(next(encode_batches(None, [b"x"], [1])))
+    assert store.dirty() == (third, first)
+    ticket = third.begin_sync()
+    third.append(next(encode_batches(None, [b"y"], [2])))
+    assert store.dirty() == (first,), "third waits for its sync under way"
+    ticket.run()
+    third.finish_sync(ticket)
+    assert store.dirty() == (first, third)
+    assert (third.high_watermark, third.log_end_offset) == (2, 3)
+    store.sync()
+    assert store.dirty() == ()
+    second.append(next(encode_batches(None, [b"x"], [1])))
+    store.delete_topic("a")
+    assert store.dirty() == ()
+
+
 def test_a_topic_grows_and_keeps_what_it_has(open_store: Callable[[], LogStore]) -> None:
     store = open_store()
     first = store.create_topic("a", 1, {"retention.ms": "5"})

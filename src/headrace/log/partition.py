@@ -55,14 +55,19 @@ class Partition:
         index: int,
         config: TopicConfig,
         clock: Callable[[], int],
+        unsynced: dict[Partition, None],
     ) -> None:
-        """Recovers what is in the directory. Raises CorruptData when nothing is, OSError when the disk refuses."""
+        """Recovers what is in the directory. Raises CorruptData when nothing is, OSError when the disk refuses.
+
+        In `unsynced` it enters itself when something is appended, and leaves when a sync of that begins.
+        """
         self.topic = topic
         self.index = index
         self._storage = storage
         self._directory = directory
         self._config = config
         self._clock = clock
+        self._unsynced = unsynced
         self._ticket: SyncTicket | None = None
         self._compaction: Compaction | None = None
         self._recover()
@@ -80,6 +85,7 @@ class Partition:
         self._last_stable_offset = self._stable_offset()
         self._cleaned = load_cleaned(storage, directory)
         self._sync_offset = self.log_end_offset
+        self._unsynced.pop(self, None)
         self._checkpoint_due_bytes = 0 if self._checkpoint.offset < self.log_end_offset else CHECKPOINT_BYTES
         self._watermark_file = OpenFile.open(storage, directory / WATERMARK_FILE, create=True)
         self._publish()
@@ -199,6 +205,7 @@ class Partition:
             self._segments.write(headers, contents)
         except OSError as error:
             raise self._undo_write(error) from error
+        self._unsynced[self] = None
         self._checkpoint_due_bytes -= sum(header.size_bytes for header in headers)
 
     def _undo_write(self, error: OSError) -> LogRefusal:
@@ -256,6 +263,7 @@ class Partition:
             raise RuntimeError(f"{self.name}: a sync is under way")
         self._ticket = SyncTicket(self.log_end_offset, self._segments.active.file)
         self._sync_offset = self.log_end_offset
+        self._unsynced.pop(self, None)
         return self._ticket
 
     def finish_sync(self, ticket: SyncTicket) -> None:

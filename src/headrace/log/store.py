@@ -57,6 +57,8 @@ class LogStore:
         self._topics: dict[str, Topic] = {}
         self._names: dict[UUID, str] = {}
         self._orphans: list[RemoteSegment] = []
+        # Kept by the partitions: looking at each of thousands would take longer than a sync.
+        self._unsynced: dict[Partition, None] = {}
         self.pressure = Pressure(storage, directory, clock)
 
     @classmethod
@@ -129,6 +131,7 @@ class LogStore:
         metadata.save(self._storage, self._topics_directory)
         for partition in topic.partitions:
             self._orphans += partition.take_orphans(all_archived=True)
+            self._unsynced.pop(partition, None)
         del self._topics[name]
         del self._names[topic.topic_id]
         self._remove_topic(metadata)
@@ -166,7 +169,7 @@ class LogStore:
 
     def dirty(self) -> tuple[Partition, ...]:
         """Partitions with something to sync and no sync under way."""
-        return tuple(partition for partition in self._partitions() if partition.is_dirty)
+        return tuple(partition for partition in self._unsynced if partition.is_dirty)
 
     def sync(self) -> None:
         """Make everything appended durable; blocks. A partition whose disk fails says so in `failure`."""
@@ -257,6 +260,7 @@ class LogStore:
             index=index,
             config=metadata.config,
             clock=self._clock,
+            unsynced=self._unsynced,
         )
 
     def _create_partition(self, directory: Path) -> None:
