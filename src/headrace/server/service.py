@@ -29,7 +29,7 @@ from headrace.server.views import job_view
 from headrace.server.wanted import WantedState
 from headrace.spark import Engine, EngineSettings, JobStatus, PipelineEvent
 from headrace.spark.tables import create_table_topics
-from headrace.tables import Table, Tables
+from headrace.tables import Table, Tables, declared_in
 
 ACTIVE = ("starting", "running")
 NUMBER_DIGITS_MAX = 9
@@ -116,9 +116,10 @@ class Service:
 
     def declare_table(self, sql: str) -> tuple[Table, ...]:
         """Tables of CREATE TABLE statements: their topics are there afterwards, and they can be asked."""
-        declared = self.tables.declare(sql)
-        create_table_topics(self.settings.bootstrap, [table.topic for table in declared])
-        return declared
+        # The topics first: a table without one is forgotten.
+        topics = [table.topic for table in declared_in(sql, self.catalogue)]
+        create_table_topics(self.settings.bootstrap, topics)
+        return self.tables.declare(sql)
 
     def _documents(self) -> list[Document]:
         """What runs, and the newest version of everything."""

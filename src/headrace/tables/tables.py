@@ -45,6 +45,7 @@ class Tables:
         self._known: dict[str, Table] = {}
         self._seen: dict[str, tuple[Table, ...]] = {}
         self._followers: dict[Table, Follower] = {}
+        self._behind: set[str] = set()
         self._closing = threading.Event()
         self._thread = threading.Thread(target=self._run, name="tables", daemon=True)
 
@@ -123,7 +124,9 @@ class Tables:
             except NotFound:
                 self._forget(table.topic)
             except HeadraceError as error:
-                _log.warning("the copy of table %s is behind: %s", table.name, error.message)
+                self._say_once(table, error)
+            else:
+                self._behind.discard(table.topic)
         for topic in set(self._store.topics) - {table.topic for table in known}:
             self._forget(topic)
 
@@ -140,6 +143,11 @@ class Tables:
                 self._followers = {one: two for one, two in self._followers.items() if one.topic != table.topic}
                 follower = self._followers[table] = Follower(table, self._location(table.topic), self._store)
             follower.catch_up()
+
+    def _say_once(self, table: Table, error: HeadraceError) -> None:
+        if table.topic not in self._behind:
+            self._behind.add(table.topic)
+            _log.warning("the copy of table %s is behind: %s", table.name, error.message)
 
     def _forget(self, topic: str) -> None:
         with self._lock:
