@@ -60,6 +60,11 @@ class Assembly:
             hint = "join it: FROM stream JOIN table ON …; a CREATE STREAM over its topic reads its changes"
             raise self._script.error("these rows are those of a table, and no stream", origin.span, hint=hint)
 
+    def sources_of(self, node_id: str) -> set[str]:
+        """The ids of the nodes without inputs that a node's rows come from."""
+        feeding = [edge.source for edge in self._edges if edge.target == node_id]
+        return set().union(*map(self.sources_of, feeding)) if feeding else {node_id}
+
     def __contains__(self, node_id: str) -> bool:
         return node_id in self._nodes
 

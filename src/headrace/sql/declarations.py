@@ -14,16 +14,20 @@ from headrace.sql.language.parser import read_statements
 from headrace.sql.language.script import Script
 from headrace.sql.language.statement_tree import ColumnDefinition, Create
 from headrace.sql.language.values import print_name
+from headrace.sql.late_options import split_late
 from headrace.sql.steps import Piece
 
 
 class Declaration:
-    """`CREATE STREAM name (…) WITH (…)`, `CREATE TABLE name (…)`. Raises InvalidSyntax for an unknown connector."""
+    """`CREATE STREAM name (…) WITH (…)`, `CREATE TABLE name (…)`. Raises InvalidSyntax for an unknown connector.
+
+    `late` is what becomes of late rows in windows over it, where that is not the default.
+    """
 
     def __init__(self, script: Script, statement: Create, catalogue: Catalogue) -> None:
-        self.statement = statement
+        self.late, self.statement = split_late(script, statement)
         self._script = script
-        self._connector = Connector(script, statement, catalogue)
+        self._connector = Connector(script, self.statement, catalogue)
 
     @property
     def origin(self) -> Origin:

@@ -170,6 +170,12 @@ class Queries:
             output = self._assembly.add(
                 f"{place.base}_right", "select", {"columns": columns}, inputs, Origin(join.span)
             )
+        late = self._streams.late_of(
+            self._assembly.sources_of(left.output.node) | self._assembly.sources_of(output.node)
+        )
+        if late is not None:
+            message = f"a join drops late rows: {late.policy} is for tumbling and sliding windows"
+            raise self._script.error(message, late.span)
         config, sides = step.config(), [("left", left.output), ("right", output)]
         operator = "lookup-join" if step.is_lookup else "join"
         self._require(operator, "a JOIN", join.span)
@@ -193,7 +199,8 @@ class Queries:
                 window = replace(window, time=time)
         if window is None:
             return group_steps(self._script, select, rows.names)
-        steps = window_steps(self._script, select, window, rows.names)
+        late = self._streams.late_of(self._assembly.sources_of(rows.output.node))
+        steps = window_steps(self._script, select, window, rows.names, late)
         for step in steps:
             self._require(step.operator, f"a {window.kind} window", window.span)
         return steps

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from headrace.errors import InvalidSyntax, did_you_mean
 from headrace.operators.catalogue import Catalogue
 from headrace.sql.assembly import Assembly, Output
@@ -20,6 +22,7 @@ from headrace.sql.language.statement_tree import (
 )
 from headrace.sql.language.tree import Name, Reference
 from headrace.sql.language.walk import names_read
+from headrace.sql.late_options import LateOptions
 
 
 class Streams:
@@ -69,6 +72,13 @@ class Streams:
             operator, config = declaration.source(written=self.is_written(name))
             self._assembly.add(name, operator, config, [], declaration.origin)
         return Output(name, reference.port)
+
+    def late_of(self, sources: Iterable[str]) -> LateOptions | None:
+        """What becomes of late rows that come from these nodes. Raises InvalidSyntax where they do not agree."""
+        told = [late for name in sources if name in self._declared and (late := self._declared[name].late) is not None]
+        if len({late.policy for late in told}) > 1:
+            raise self._script.error("the streams of this window have different policies for late rows", told[-1].span)
+        return told[0] if told else None
 
     def target(self, target: Name) -> Declaration:
         """The stream that a statement writes. Raises InvalidSyntax if it is none, or has its own rows."""

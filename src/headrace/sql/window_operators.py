@@ -45,6 +45,11 @@ _BY_KIND: Final = {
     "length": WindowOperator("length-window", "length", {"count": "length"}, "row"),
 }
 WINDOW_OPERATORS: Final = {operator.name: operator for operator in (*_BY_KIND.values(), _SESSION, _GAP)}
+# Windows that have a choice for late rows.
+_WITH_LATE: Final = {
+    "tumbling": WindowOperator("time-window", "tumbling", {"size": "size"}),
+    "sliding": WindowOperator("time-window", "sliding", {"size": "size", "slide": "every"}),
+}
 # GROUP BY without a window: over all rows so far.
 GROUPS: Final = WindowOperator("aggregate", "", {}, "keys")
 RUNNING_KINDS: Final = (*_BY_KIND, "session")
@@ -56,6 +61,11 @@ def window_operator(window: Window, select: Select, *, has_keys: bool) -> Window
         return _BY_KIND.get(window.kind)
     is_final = select.emit is None or select.emit.when == "final"
     return _GAP if is_final and has_keys else _SESSION
+
+
+def late_window_operator(window: Window) -> WindowOperator | None:
+    """The operator for a window whose late rows are not just dropped; None if none runs it."""
+    return _WITH_LATE.get(window.kind)
 
 
 def takes_time(window: Window) -> bool:

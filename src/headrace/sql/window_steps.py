@@ -9,14 +9,27 @@ made of its words.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
+from dataclasses import replace
+from types import MappingProxyType
 
+from headrace.graph.document import Json
 from headrace.sql.language.dialect import AggregateCall, aggregates_in, columns_in, is_column, is_star
 from headrace.sql.language.script import Script, Span
 from headrace.sql.language.tree import Expression, Item, Name, Select, Window
 from headrace.sql.language.values import print_name
 from headrace.sql.language.windows import WINDOW_BOUNDS
+from headrace.sql.late_options import LateOptions
 from headrace.sql.steps import Names, Piece, Role, Step, Writer, filter_steps
-from headrace.sql.window_operators import GROUPS, RUNNING_KINDS, WindowOperator, window_operator, window_settings
+from headrace.sql.window_operators import (
+    GROUPS,
+    RUNNING_KINDS,
+    WindowOperator,
+    late_window_operator,
+    takes_time,
+    window_operator,
+    window_settings,
+)
 
 MADE_NAME_CHARACTERS_MAX = 40
 # What rows of a closed window have beside their columns, so that other windows and joins can follow.
@@ -28,12 +41,20 @@ _ALWAYS = ("gap-window", "length-window", GROUPS.name)
 _OTHER_BOUNDS = {"window_start": "_window_start", "window_end": "_window_end"}
 
 
-def window_steps(script: Script, select: Select, window: Window, names: Names) -> list[Step]:
+def window_steps(
+    script: Script, select: Select, window: Window, names: Names, late: LateOptions | None = None
+) -> list[Step]:
     """The chain of a SELECT with a window. Raises InvalidSyntax for columns that are neither key nor aggregate."""
     operator = window_operator(window, select, has_keys=bool(select.keys or window.get("columns")))
     if operator is None:
         raise script.error(f"{window.kind} windows cannot run yet", window.span, valid=RUNNING_KINDS)
-    return _aggregate_steps(Writer(script, names), select, operator, window)
+    if late is None or not takes_time(window):
+        return _aggregate_steps(Writer(script, names), select, operator, window)
+    operator = late_window_operator(window)
+    if operator is None:
+        message = f"{window.kind} windows drop late rows: {late.policy} is for tumbling and sliding windows"
+        raise script.error(message, window.span)
+    return _aggregate_steps(Writer(script, names), select, operator, window, late.settings)
 
 
 def group_steps(script: Script, select: Select, names: Names) -> list[Step]:
@@ -49,7 +70,14 @@ def is_grouped(select: Select) -> bool:
     return bool(select.keys) or select.having is not None or any(aggregates_in(i.expression.tree) for i in select.items)
 
 
-def _aggregate_steps(writer: Writer, select: Select, operator: WindowOperator, window: Window | None) -> list[Step]:
+def _aggregate_steps(
+    writer: Writer,
+    select: Select,
+    operator: WindowOperator,
+    window: Window | None,
+    settings: Mapping[str, Json] = MappingProxyType({}),
+) -> list[Step]:
+    """`settings` are those of the operator that no clause says."""
     steps = filter_steps(writer, select)
     output = _Output(writer, select, operator, window)
     having = output.condition(select.having) if select.having is not None else None
@@ -58,7 +86,8 @@ def _aggregate_steps(writer: Writer, select: Select, operator: WindowOperator, w
         hint = "add one to the SELECT list, such as count(*) AS events"
         what, span = ("GROUP BY", _span(select)) if window is None else ("a window", window.span)
         raise writer.script.error(f"{what} without an aggregate has nothing to compute", span, hint=hint)
-    steps.append(output.step())
+    step = output.step()
+    steps.append(replace(step, config={**step.config, **settings}))
     if having is not None:
         steps.append(Step("having", "filter", {"condition": having.text}, (having,)))
     if [column.text for column in columns] != output.names:

@@ -1,0 +1,73 @@
+"""What a stream's options say about rows that come late: they are settings of the windows over it.
+
+CREATE STREAM t (…) WITH ('late.policy' = 'dead_letter', 'dead_letter.topic' = 't.late')
+CREATE STREAM t (…) WITH ('late.policy' = 'update_previous', 'late.for' = '1 hour')
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Final, get_args
+
+from headrace.graph.document import Json
+from headrace.operators.late_rows import LatePolicy
+from headrace.sql.language.script import Script, Span
+from headrace.sql.language.statement_tree import Create
+from headrace.sql.language.tree import Option
+
+POLICY: Final = "late.policy"
+KEPT: Final = "late.for"
+# Shared with rows that cannot be read, where those are kept as well.
+TOPIC: Final = "dead_letter.topic"
+POLICIES: Final[tuple[str, ...]] = get_args(LatePolicy)
+# What every window does: nothing to set.
+DEFAULT: Final = "drop"
+
+
+@dataclass(frozen=True, slots=True)
+class LateOptions:
+    """`settings` are those of a window."""
+
+    policy: str
+    settings: dict[str, Json]
+    span: Span
+
+
+def split_late(script: Script, statement: Create) -> tuple[LateOptions | None, Create]:
+    """What is said about late rows, unless it is the default, and the declaration without that.
+
+    Raises InvalidSyntax for a policy that does not exist, or that lacks what it needs.
+    """
+    options = {option.name.text: option for option in statement.options}
+    policy, kept = options.get(POLICY), options.get(KEPT)
+    if policy is None:
+        if kept is not None:
+            raise script.error(f"{KEPT} is for '{POLICY}' = 'update_previous'", kept.span)
+        return None, statement
+    if policy.value not in POLICIES:
+        raise script.error(f"no policy {policy.value!r} for late rows", policy.span, valid=POLICIES)
+    late = LateOptions(str(policy.value), _settings(script, policy, kept, options.get(TOPIC)), policy.span)
+    gone = {POLICY, KEPT, *([TOPIC] if _is_only_for_late(policy, options) else [])}
+    rest = replace(statement, options=tuple(option for option in statement.options if option.name.text not in gone))
+    return (None if late.policy == DEFAULT else late), rest
+
+
+def _settings(script: Script, policy: Option, kept: Option | None, topic: Option | None) -> dict[str, Json]:
+    settings: dict[str, Json] = {"late": policy.value}
+    if (policy.value == "update_previous") != (kept is not None):
+        span = policy.span if kept is None else kept.span
+        message = f"'{POLICY}' = 'update_previous' and '{KEPT}' go together"
+        raise script.error(message, span, hint=f"write '{KEPT}' = '1 hour': so long closed windows are kept")
+    if kept is not None:
+        settings["late_for"] = kept.value
+    if policy.value == "dead_letter":
+        if topic is None:
+            hint = f"write '{TOPIC}' = 'name'"
+            raise script.error("late rows are to be dead letters, and no topic is named", policy.span, hint=hint)
+        settings["dead_letter"] = topic.value
+    return settings
+
+
+def _is_only_for_late(policy: Option, options: dict[str, Option]) -> bool:
+    bad_rows = options.get("bad_rows")
+    return policy.value == "dead_letter" and (bad_rows is None or bad_rows.value != "dead_letter")
