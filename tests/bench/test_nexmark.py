@@ -49,14 +49,15 @@ def test_every_query_is_a_pipeline_and_is_written_by_hand_too(name: str) -> None
     )
     document = Pipeline.from_sql(f"{streams}CREATE STREAM result AS {query.sql};").document()
     assert {node.id for node in document.nodes} & set(STREAMS) == set(query.reads)
-    assert name in BY_HAND
+    assert (name in BY_HAND) is not query.is_alone
 
 
 def test_a_query_says_what_it_reads_and_how_its_rows_are_compared() -> None:
-    text = "-- @reads person, auction\n-- @keys a, b\n-- @windowed\nSELECT 1 EMIT CHANGES;\n"
+    text = "-- @reads person, auction\n-- @keys a, b\n-- @windowed\n-- @alone\nSELECT 1 EMIT CHANGES;\n"
     query = parse_query("q", text)
     assert (query.sql, query.reference.strip()) == ("SELECT 1 EMIT CHANGES", "SELECT 1")
     assert (query.reads, query.keys, query.is_windowed) == (("person", "auction"), ("a", "b"), True)
+    assert query.is_alone
     assert parse_query("q", "SELECT 1;\n-- @reference\nSELECT 2;\n").reference == "SELECT 2"
 
 

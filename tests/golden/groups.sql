@@ -50,3 +50,18 @@ FROM (SELECT date_format(ts, 'HH') AS hour, amount FROM orders) AS h GROUP BY ho
 -- @expect hours
 -- | hour | amount |
 -- | 00   | 3.8    |
+
+-- @case aggregates over aggregates take the latest of each group
+CREATE STREAM spenders AS
+SELECT item, avg(spent) AS spent, count(*) AS customers
+FROM (SELECT item, customer, sum(amount) AS spent FROM orders GROUP BY item, customer) AS c GROUP BY item;
+-- @expect spenders
+-- | item | spent | customers |
+-- | pen  | 6     | 2         |
+-- | ink  | 12    | 1         |
+-- | cap  | 1     | 1         |
+
+-- @case a group may not use what changes
+CREATE STREAM wrong AS
+SELECT n, count(*) AS groups FROM (SELECT item, count(*) AS n FROM orders GROUP BY item) AS c GROUP BY n;
+-- @expect error n may change in these rows

@@ -132,7 +132,7 @@ class AuctionSite:
         for number in range(self._settings.rounds):
             run = f"{name}-{number}"
             ours.append(self._ours(run, query, right))
-            for peer in self._peers.names(self._settings.against):
+            for peer in self._peers.names(() if query.is_alone else self._settings.against):
                 figure = self._theirs(run, query, peer, right)
                 if figure is not None:
                     theirs.setdefault(peer, []).append(figure)
@@ -222,9 +222,10 @@ def _rate(figures: list[Figure]) -> float:
 
 
 def _geometric_mean(results: list[Result]) -> list[Result]:
-    if not results:
-        return []
+    """Over the queries that every peer ran, so that the same is compared."""
     peers = {peer for result in results for peer in result.peers}
-    shared = {peer: [result.peers[peer] for result in results if peer in result.peers] for peer in peers}
-    whole = {peer: statistics.geometric_mean(found) for peer, found in shared.items() if len(found) == len(results)}
-    return [Result("geomean", UNIT, statistics.geometric_mean(result.ours for result in results), whole)]
+    shared = [result for result in results if result.peers.keys() == peers]
+    if not shared:
+        return []
+    theirs = {peer: statistics.geometric_mean(result.peers[peer] for result in shared) for peer in peers}
+    return [Result("geomean", UNIT, statistics.geometric_mean(result.ours for result in shared), theirs)]

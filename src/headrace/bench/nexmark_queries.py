@@ -1,7 +1,8 @@
 """Nexmark's queries, one file each: in our SQL over streams, and where needed as SQL over all rows at once.
 
 Comments in a file: `@reads` the streams, unless it is only bid; `@keys` of rows that are alike in these columns the
-last counts; `@windowed` rows come when windows close; `@reference` what is right, where it is no batch query.
+last counts; `@windowed` rows come when windows close; `@alone` Spark has no plan for it, so that nobody writes it by
+hand; `@reference` what is right, where it is no batch query.
 
 Some differ from the original, so that results can be compared: q12 goes by event time, and rows that rank equal in q9,
 q18 and q19 are told apart by further columns. Joins without a bound name a retention that no row outlives.
@@ -30,6 +31,7 @@ class Query:
     reads: tuple[Stream, ...]
     keys: tuple[str, ...]
     is_windowed: bool
+    is_alone: bool
 
     @property
     def is_changing(self) -> bool:
@@ -53,6 +55,7 @@ def parse_query(name: str, text: str) -> Query:
         tuple(stream for stream in STREAMS if stream in reads),
         _listed(sql, "keys"),
         "-- @windowed\n" in sql,
+        "-- @alone\n" in sql,
     )
 
 

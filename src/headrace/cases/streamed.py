@@ -35,12 +35,10 @@ def tells_changes(validated: Validated, node_id: str) -> bool:
 def latest_by(validated: Validated, node_id: str) -> tuple[str, ...]:
     """The columns of which, in a stream with changes, the last row is what a batch gives; none if they are not there.
 
-    They belong to the one node that tells changes: its keys, with its window's bounds, or with the rank of its rows.
+    They belong to the last node that tells changes: its keys, with its window's bounds, or with the rank of its rows.
     """
-    changing = _changing(validated, node_id)
-    if len(changing) != 1:
-        return ()
-    config, schema = validated.configs[changing[0]], validated.schemas[changing[0]]
+    *_, last = _changing(validated, node_id)
+    config, schema = validated.configs[last], validated.schemas[last]
     bounds = [name for name in (START, END) if schema.find(name)]
     ranks = [getattr(config, "rank", None) or ""] if getattr(config, "n", 1) > 1 else []
     names = (*bounds, *config.keys, *ranks)
@@ -48,8 +46,10 @@ def latest_by(validated: Validated, node_id: str) -> tuple[str, ...]:
 
 
 def _changing(validated: Validated, node_id: str) -> list[str]:
-    found = ancestors(validated.document, node_id)
-    return [one for one in sorted(found) if getattr(validated.configs[one], "emit", None) == "changes"]
+    """In the order in which rows go through them."""
+    above = ancestors(validated.document, node_id)
+    found = [one for one in validated.order if one in above]
+    return [one for one in found if getattr(validated.configs[one], "emit", None) == "changes"]
 
 
 def needs_end(validated: Validated, catalogue: Catalogue, node_id: str) -> bool:

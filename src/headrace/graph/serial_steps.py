@@ -73,6 +73,20 @@ class SerialSteps(Steps):
         }
         return self.then("time-window", id=id, **given(SerialSteps.time_window, settings))
 
+    def aggregate_latest(
+        self,
+        *ids: str,
+        keys: Names = (),
+        aggregates: Names,
+        emit: Literal["changes"] = "changes",
+        partitioned: Partitioned = "by_key",
+        id: str | None = None,
+    ) -> Stream:
+        """Aggregates per key over the latest row of each id: for rows that are changes."""
+        settings: dict[str, Json] = {"keys": listed(keys), "emit": emit, "partitioned": partitioned}
+        chosen = given(SerialSteps.aggregate_latest, settings)
+        return self.then("aggregate-latest", id=id, ids=list(ids), aggregates=listed(aggregates), **chosen)
+
     def session_window(
         self,
         gap: str,

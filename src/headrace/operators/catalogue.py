@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 from headrace.errors import InvalidInput, did_you_mean
 from headrace.graph.document import Json
 from headrace.operators.aggregate import Aggregate
+from headrace.operators.aggregate_latest import AggregateLatest
 from headrace.operators.cumulate_window import CumulateWindow
 from headrace.operators.deduplicate import Deduplicate
 from headrace.operators.file_sink import FileSink
@@ -55,6 +56,7 @@ BUILT_IN: tuple[AnyOperator, ...] = (
     GapWindow(),
     Aggregate(),
     TopN(),
+    AggregateLatest(),
     ProcessingTime(),
     Union(),
     Join(),

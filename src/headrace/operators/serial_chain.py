@@ -127,6 +127,11 @@ class ChainPlan:
     def is_stateful(self, catalogue: Catalogue) -> bool:
         return any(catalogue.get(node.operator).spec.stateful for node in self.nodes)
 
+    def needs_order(self, catalogue: Catalogue) -> bool:
+        """Whether state depends on the order in which rows of a micro-batch come."""
+        operators = [catalogue.get(node.operator) for node in self.nodes]
+        return any(o.spec.stateful and not getattr(o, "takes_any_order", False) for o in operators)
+
     def _schemas(self, catalogue: Catalogue) -> dict[str, Schema]:
         """The columns that leave each node and each input."""
         found = {one.source: one.schema for one in self.inputs}

@@ -117,6 +117,8 @@ class SerialOperator(Operator[C]):
     keeps_columns: ClassVar[bool] = True
     """Whether columns that come in and go out under one name have the same values. If not, no operator behind it in the
     chain can have its rows brought together by them."""
+    takes_any_order: ClassVar[bool] = False
+    """Whether rows of one micro-batch may come in any order: what comes out is the same."""
 
     @abstractmethod
     def instance(self, config: C, schema: Schema) -> Instance:

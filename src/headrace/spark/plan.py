@@ -176,7 +176,7 @@ def _require_order(plan: QueryPlan, chain: ChainPlan, catalogue: Catalogue) -> N
     if len(chain.inputs) > 1 and partitioning is None:
         hint = "leave partitioned as it is: by_key"
         raise InvalidInput("as_topic is for rows of one topic", node=first, hint=hint)
-    if len(plan.sources) > 1 and not keeps_records(plan, chain):
+    if len(plan.sources) > 1 and chain.needs_order(catalogue) and not keeps_records(plan, chain):
         raise InvalidInput("state in Python needs rows of one source, or of a union of topics", node=first, hint=hint)
 
 

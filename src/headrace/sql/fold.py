@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from headrace.errors import HeadraceError, InvalidSyntax
 from headrace.graph.document import Document, Edge, Json, Node
 from headrace.operators.expressions import parse_expression
+from headrace.sql.changes import changes_of
 from headrace.sql.language.layout import listed
 from headrace.sql.language.script import read_script, span_of
 from headrace.sql.language.values import print_label, print_name
@@ -56,7 +57,9 @@ def _longer_first(document: Document, nodes: dict[Role, Node], base: str) -> Ite
     if before is not None:
         role, node = before
         yield from _longer_first(document, {role: node, **nodes}, base)
-    if entry.target_port == "in":
+    # Over changes GROUP BY means another operator.
+    says_group = "group" in nodes and changes_of(document, entry.source) is not None
+    if entry.target_port == "in" and not says_group:
         yield Chain(nodes, entry)
 
 

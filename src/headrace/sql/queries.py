@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from headrace.graph.document import Json
 from headrace.sql.analysis import Analysis, Origin
 from headrace.sql.assembly import Assembly, Output
+from headrace.sql.changes import changes_of
 from headrace.sql.expressions import check_expression
 from headrace.sql.joins import JoinSide, JoinStep
 from headrace.sql.language.dialect import Qualified, columns_in
@@ -121,7 +122,7 @@ class Queries:
         if is_view and isinstance(select.source, Join) and _is_everything(select):
             return self._join(select.source, place, place.base).output
         rows = self._rows(select.source, place)
-        return self._chain(rows.output, self._steps(select, rows), place, is_view=is_view)
+        return self._chain(rows.output, self._steps(select, rows, place), place, is_view=is_view)
 
     def _first_rows(self, select: Select, ranked: Ranked, place: _Place, *, is_view: bool) -> Output:
         """A SELECT around one that ranks its rows: the inner chain, then what is left of the outer one."""
@@ -132,6 +133,7 @@ class Queries:
         refuse_select(self._script, ranked.without_rank)
         rows = self._rows(ranked.inner.source, inner)
         self._require("top-n", "ROW_NUMBER()", ranked.item.span)
+        self._refuse_changes(rows, inner, ranked.item.span)
         steps = ranking_steps(self._script, ranked, count, rows.names)
         output = self._chain(rows.output, steps, inner, is_view=True)
         behind = outer_steps(self._script, select, rest, Names.of(alias))
@@ -186,9 +188,10 @@ class Queries:
         schema = self._analysis.schema(rows.output.node) if self._analysis else None
         return JoinSide(rows.names, schema, self._assembly.is_table(rows.output.node))
 
-    def _steps(self, select: Select, rows: _Rows) -> list[Step]:
+    def _steps(self, select: Select, rows: _Rows, place: _Place) -> list[Step]:
         window = select.window
         if select.qualify is not None:
+            self._refuse_changes(rows, place, select.qualify.span)
             return qualified_steps(self._script, select, rows.names)
         if window is None and not is_grouped(select):
             return plain_steps(self._script, select, rows.names)
@@ -198,12 +201,18 @@ class Queries:
                 time = window.time or self._analysis.event_time_of(rows.output.node, window.span)
                 window = replace(window, time=time)
         if window is None:
-            return group_steps(self._script, select, rows.names)
+            changes = changes_of(self._assembly.document(place.base), rows.output.node)
+            return group_steps(self._script, select, rows.names, changes)
         late = self._streams.late_of(self._assembly.sources_of(rows.output.node))
         steps = window_steps(self._script, select, window, rows.names, late)
         for step in steps:
             self._require(step.operator, f"a {window.kind} window", window.span)
         return steps
+
+    def _refuse_changes(self, rows: _Rows, place: _Place, span: Span) -> None:
+        if changes_of(self._assembly.document(place.base), rows.output.node) is not None:
+            hint = "write them to a topic with CREATE STREAM … AS, and rank what a window over it gives"
+            raise self._script.error("rows that are changes cannot be ranked yet", span, hint=hint)
 
     def _require(self, operator: str, what: str, span: Span) -> None:
         """Raises InvalidSyntax where the catalogue lacks the operator that something needs."""

@@ -52,6 +52,8 @@ _WITH_LATE: Final = {
 }
 # GROUP BY without a window: over all rows so far.
 GROUPS: Final = WindowOperator("aggregate", "", {}, "keys")
+# The same over rows that are changes.
+LATEST: Final = WindowOperator("aggregate-latest", "", {}, "keys")
 RUNNING_KINDS: Final = (*_BY_KIND, "session")
 
 

@@ -14,6 +14,7 @@ from dataclasses import replace
 from types import MappingProxyType
 
 from headrace.graph.document import Json
+from headrace.sql.changes import Changes
 from headrace.sql.language.dialect import AggregateCall, aggregates_in, columns_in, is_column, is_star
 from headrace.sql.language.script import Script, Span
 from headrace.sql.language.tree import Expression, Item, Name, Select, Window
@@ -23,6 +24,7 @@ from headrace.sql.late_options import LateOptions
 from headrace.sql.steps import Names, Piece, Role, Step, Writer, filter_steps
 from headrace.sql.window_operators import (
     GROUPS,
+    LATEST,
     RUNNING_KINDS,
     WindowOperator,
     late_window_operator,
@@ -36,7 +38,7 @@ MADE_NAME_CHARACTERS_MAX = 40
 EVENT_TIME = "_event_time"
 
 # Windows that emit in one way only: nothing to set.
-_ALWAYS = ("gap-window", "length-window", GROUPS.name)
+_ALWAYS = ("gap-window", "length-window", GROUPS.name, LATEST.name)
 # Flink's names for the bounds, which come with TUMBLE(TABLE …).
 _OTHER_BOUNDS = {"window_start": "_window_start", "window_end": "_window_end"}
 
@@ -57,12 +59,32 @@ def window_steps(
     return _aggregate_steps(Writer(script, names), select, operator, window, late.settings)
 
 
-def group_steps(script: Script, select: Select, names: Names) -> list[Step]:
-    """The chain of a SELECT that aggregates all rows so far. Raises InvalidSyntax as `window_steps` does."""
+def group_steps(script: Script, select: Select, names: Names, changes: Changes | None = None) -> list[Step]:
+    """The chain of a SELECT that aggregates all rows so far; where those are changes, the latest of each.
+
+    Raises InvalidSyntax as `window_steps` does, and for groups that a row could leave.
+    """
     if select.emit is not None and select.emit.when == "final":
         hint = "write EMIT CHANGES, or add a window such as WINDOW TUMBLING(10s)"
         raise script.error("EMIT FINAL needs a window: a stream has no end", select.emit.span, hint=hint)
-    return _aggregate_steps(Writer(script, names), select, GROUPS, None)
+    writer = Writer(script, names)
+    if changes is None:
+        return _aggregate_steps(writer, select, GROUPS, None)
+    return _aggregate_steps(writer, select, LATEST, None, {"ids": list[Json](_ids(writer, select, changes))})
+
+
+def _ids(writer: Writer, select: Select, changes: Changes) -> tuple[str, ...]:
+    """What names a row. Raises InvalidSyntax where its changes could not be told from others."""
+    first = _span(select)
+    if not changes.ids:
+        hint = "select the columns of its GROUP BY, without HAVING"
+        raise writer.script.error("these rows are changes, and no columns tell of what", first, hint=hint)
+    expressions = [*select.keys, *([] if select.condition is None else [select.condition])]
+    for name, span in (pair for one in expressions for pair in columns_in(one.tree, writer.qualifiers)):
+        if not changes.has(name):
+            message = f"{name} may change in these rows: GROUP BY and WHERE can use what names them"
+            raise writer.script.error(message, span, valid=changes.ids)
+    return changes.ids
 
 
 def is_grouped(select: Select) -> bool:
