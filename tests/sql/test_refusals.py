@@ -195,6 +195,25 @@ FAULTS = [
         "",
     ),
     ("INSERT INTO o SELECT * FROM t QUALIFY row_number() OVER (PARTITION BY drone) = 1", "needs ORDER BY", "OVER", ""),
+    ("INSERT INTO o SELECT avg(alt) OVER (ORDER BY ts) AS x FROM t", "a bounded number of rows", "OVER", "PRECEDING"),
+    (
+        "INSERT INTO o SELECT avg(alt) OVER (ORDER BY ts ROWS 3 PRECEDING) FROM t",
+        "needs a name",
+        "avg(alt) OVER (ORDER BY ts ROWS 3 PRECEDING)",
+        "AS name",
+    ),
+    (
+        "INSERT INTO o SELECT avg(alt) OVER (ORDER BY ts DESC ROWS 3 PRECEDING) AS x FROM t",
+        "from the earliest row",
+        "OVER",
+        "",
+    ),
+    (
+        "INSERT INTO o SELECT drone, avg(alt) OVER (ORDER BY ts ROWS 3 PRECEDING) AS x FROM t GROUP BY drone",
+        "beside groups",
+        "drone",
+        "",
+    ),
     ("INSERT INTO o SELECT drone FROM t GROUP BY drone", "GROUP BY without an aggregate", "drone", "count(*)"),
     ("INSERT INTO o SELECT drone, count(*) AS n FROM t", "drone is neither in GROUP BY", "drone", ""),
     ("INSERT INTO o SELECT drone FROM t HAVING ok", "ok is neither in GROUP BY", "ok", ""),
@@ -248,7 +267,12 @@ FAULTS = [
     ("INSERT INTO o SELECT count(*) AS n FROM t WINDOW TUMBLING(0s)", "no length", "o", ""),
     # options
     ("CREATE STREAM p WITH (topik = 'x'); INSERT INTO p SELECT * FROM t", "unknown option 'topik'", "topik", "topic"),
-    ("CREATE STREAM p WITH ('late.policy' = 'drop')", "unknown option 'late.policy'", "'late.policy'", "bad_rows"),
+    (
+        "CREATE STREAM p WITH ('latest.policy' = 'drop')",
+        "unknown option 'latest.policy'",
+        "'latest.policy'",
+        "bad_rows",
+    ),
     ("CREATE STREAM p WITH (start = 'latest'); INSERT INTO p SELECT * FROM t", "only written", "start", "partitions"),
     ("CREATE STREAM p (a INT) WITH (key = 'a'); INSERT INTO o SELECT * FROM p", "only read", "key", "start"),
     (

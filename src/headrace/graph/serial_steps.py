@@ -87,6 +87,28 @@ class SerialSteps(Steps):
         chosen = given(SerialSteps.aggregate_latest, settings)
         return self.then("aggregate-latest", id=id, ids=list(ids), aggregates=listed(aggregates), **chosen)
 
+    def over_window(
+        self,
+        *,
+        rows: int | None = None,
+        within: str | None = None,
+        time: str,
+        keys: Names = (),
+        aggregates: Names,
+        partitioned: Partitioned = "by_key",
+        id: str | None = None,
+    ) -> Stream:
+        """Adds to every row aggregates over the rows of its key before it, in the order of event time."""
+        settings: dict[str, Json] = {
+            "rows": rows,
+            "within": within,
+            "time": time,
+            "keys": listed(keys),
+            "aggregates": listed(aggregates),
+            "partitioned": partitioned,
+        }
+        return self.then("over-window", id=id, **given(SerialSteps.over_window, settings))
+
     def session_window(
         self,
         gap: str,

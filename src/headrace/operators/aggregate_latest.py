@@ -113,7 +113,7 @@ class _AggregateLatest(Instance):
         last[groups.codes] = np.arange(rows.num_rows)
         slots, _ = self._latest.add(groups.keys)
         for index, column in enumerate(self._read):
-            values = rows.column(column.name).take(pa.array(last))
+            values = rows.column(column.name).take(last)
             self._latest.assign(f"v{index}", slots, values)
             self._latest.assign(f"k{index}", slots, values.is_valid())
         self._latest.touch(slots)

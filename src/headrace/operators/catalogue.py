@@ -21,6 +21,7 @@ from headrace.operators.http_lookup import HttpLookup
 from headrace.operators.join import Join
 from headrace.operators.length_window import LengthWindow
 from headrace.operators.lookup_join import LookupJoin
+from headrace.operators.over_window import OverWindow
 from headrace.operators.preview import Preview
 from headrace.operators.processing_time import ProcessingTime
 from headrace.operators.python_function import PythonFunction
@@ -57,6 +58,7 @@ BUILT_IN: tuple[AnyOperator, ...] = (
     Aggregate(),
     TopN(),
     AggregateLatest(),
+    OverWindow(),
     ProcessingTime(),
     Union(),
     Join(),

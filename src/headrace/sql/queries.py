@@ -22,6 +22,7 @@ from headrace.sql.language.script import Script, Span
 from headrace.sql.language.statement_tree import Update
 from headrace.sql.language.tree import Derived, Join, Name, OperatorCall, Query, Reference, Relation, Select, Windowed
 from headrace.sql.language.values import print_name
+from headrace.sql.over_steps import is_over, over_steps
 from headrace.sql.ranking import Ranked, bound_of, outer_steps, qualified_steps, ranked_source, ranking_steps
 from headrace.sql.refusals import refuse_query, refuse_select, refuse_source
 from headrace.sql.steps import Names, Piece, Step, Writer, node_ids, plain_steps
@@ -193,6 +194,8 @@ class Queries:
         if select.qualify is not None:
             self._refuse_changes(rows, place, select.qualify.span)
             return qualified_steps(self._script, select, rows.names)
+        if any(map(is_over, select.items)):
+            return self._over_steps(select, rows, place)
         if window is None and not is_grouped(select):
             return plain_steps(self._script, select, rows.names)
         if self._analysis is not None:
@@ -209,10 +212,18 @@ class Queries:
             self._require(step.operator, f"a {window.kind} window", window.span)
         return steps
 
+    def _over_steps(self, select: Select, rows: _Rows, place: _Place) -> list[Step]:
+        for clause in (*select.keys, select.having, select.qualify, select.window):
+            if clause is not None:
+                hint = "put the groups into a query of their own"
+                raise self._script.error("OVER cannot stand beside groups", clause.span, hint=hint)
+        self._refuse_changes(rows, place, select.items[0].span)
+        return over_steps(self._script, select, rows.names)
+
     def _refuse_changes(self, rows: _Rows, place: _Place, span: Span) -> None:
         if changes_of(self._assembly.document(place.base), rows.output.node) is not None:
             hint = "write them to a topic with CREATE STREAM … AS, and rank what a window over it gives"
-            raise self._script.error("rows that are changes cannot be ranked yet", span, hint=hint)
+            raise self._script.error("rows that are changes cannot be put in order yet", span, hint=hint)
 
     def _require(self, operator: str, what: str, span: Span) -> None:
         """Raises InvalidSyntax where the catalogue lacks the operator that something needs."""

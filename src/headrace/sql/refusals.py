@@ -20,6 +20,7 @@ from headrace.sql.language.statement_tree import (
     Update,
 )
 from headrace.sql.language.tree import Query, Reference, Relation, Select, Windowed
+from headrace.sql.over_steps import is_over
 from headrace.sql.ranking import BOUND, is_row_number
 from headrace.sql.window_steps import is_grouped
 
@@ -80,7 +81,8 @@ def refuse_select(script: Script, select: Select) -> None:
     for item in select.items:
         if is_row_number(item.expression.tree):
             raise script.error("ROW_NUMBER() without a bound would rank every row for ever", item.span, hint=BOUND)
-        check_expression(script, item.expression)
+        if not is_over(item):
+            check_expression(script, item.expression)
     for expression in (select.condition, *select.keys, select.having):
         if expression is not None:
             check_expression(script, expression)

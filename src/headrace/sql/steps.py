@@ -19,7 +19,7 @@ from headrace.sql.language.script import Script, Span
 from headrace.sql.language.tree import Expression, Name, Select
 from headrace.sql.language.values import print_name
 
-Role = Literal["filter", "window", "group", "having", "top", "select"]
+Role = Literal["filter", "window", "group", "having", "top", "over", "select"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,158 @@
+"""`over-window`: aggregates over the rows of a key before each row, in the order of event time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from pydantic import Field, model_validator
+
+from headrace.graph.schema import Column, Schema
+from headrace.operators.aggregates import AGGREGATES, Aggregate, parse_aggregates
+from headrace.operators.durations import duration_ms
+from headrace.operators.event_time import check_time
+from headrace.operators.expressions import parse_expression
+from headrace.operators.over_frames import Frame, frame_ends, sorted_by_key, windowed
+from headrace.operators.projection import refuse_doubles
+from headrace.operators.serial_operator import TIME, KeyedConfig, Keys, Partitioned, SerialOperator, check_keys
+from headrace.operators.settings import ColumnName, Duration, SqlExpression, refuse_setting
+from headrace.operators.spec import Port, Spec
+from headrace.serial import Batch, Context, Timer, microseconds
+from headrace.serial import Operator as Instance
+from headrace.serial.row_chunks import RowChunks
+
+ROWS_MAX = 100_000
+
+
+class OverWindowConfig(KeyedConfig):
+    rows: int | None = Field(None, ge=0, le=ROWS_MAX, description="So many rows of the key before each row.")
+    within: Duration | None = Field(
+        None, description="Instead: rows at most this much earlier in event time, and those of the same time."
+    )
+    time: ColumnName = Field(description=TIME)
+    keys: Keys = Field([])
+    aggregates: list[SqlExpression] = Field(min_length=1, description=AGGREGATES)
+    partitioned: Partitioned = "by_key"
+
+    @property
+    def frame(self) -> Frame:
+        return Frame(self.rows, None if self.within is None else duration_ms(self.within) * 1000)
+
+    @model_validator(mode="after")
+    def _has_one_frame(self) -> OverWindowConfig:
+        if (self.rows is None) == (self.within is None):
+            raise refuse_setting("either rows or within says how far a window reaches back", "rows=5 or within=1h")
+        return self
+
+
+class OverWindow(SerialOperator[OverWindowConfig]):
+    spec = Spec(
+        name="over-window",
+        title="Over window",
+        summary="Adds to every row aggregates over the rows of its key before it, in the order of event time.",
+        kind="serial",
+        inputs=(Port("in", "rows with an event-time column"),),
+        outputs=(Port("out", "the rows with the aggregates beside their own columns"),),
+        guarantees=(
+            "Each row once, in the order of event time, when the watermark has passed it; the same as a batch run. "
+            "Rows later than the watermark and rows without a time are left out and counted. State holds the rows that "
+            "wait, and those that later rows can still look back at."
+        ),
+        example=(
+            'topic trades schema="symbol STRING, price DOUBLE, ts TIMESTAMP" event_time=ts watermark="5 seconds"'
+            ' ! over-window rows=9 time=ts keys=symbol aggregates=["avg(price) AS usual"] ! preview'
+        ),
+        stateful=True,
+    )
+    config_type = OverWindowConfig
+
+    def output_schema(self, config: OverWindowConfig, inputs: Mapping[str, Schema]) -> Schema:
+        schema = inputs["in"]
+        check_time(config.time, schema)
+        check_keys(config.keys, schema)
+        made = tuple(Column(a.name, a.type) for a in parse_aggregates(config.aggregates, schema))
+        columns = (*schema.columns, *made)
+        refuse_doubles(columns)
+        return Schema(columns, event_time=schema.event_time)
+
+    def used_columns(
+        self, config: OverWindowConfig, needed: frozenset[str], inputs: Mapping[str, Schema]
+    ) -> Mapping[str, frozenset[str]]:
+        read = (parse_expression(item).columns for item in config.aggregates)
+        return {"in": needed.union((config.time, *config.keys), *read)}
+
+    def instance(self, config: OverWindowConfig, schema: Schema) -> Instance:
+        aggregates = parse_aggregates(config.aggregates, schema)
+        keys = [column.name for column in check_keys(config.keys, schema)]
+        return _OverWindow(schema.require(config.time).name, keys, aggregates, config.frame)
+
+
+class _OverWindow(Instance):
+    def __init__(self, time: str, keys: Sequence[str], aggregates: Sequence[Aggregate], frame: Frame) -> None:
+        self._time = time
+        self._keys = keys
+        self._aggregates = aggregates
+        self._frame = frame
+        read = (aggregate.column for aggregate in aggregates if aggregate.column is not None)
+        self._looked_at = list(dict.fromkeys([time, *keys, *read]))
+
+    def open(self, context: Context) -> None:
+        super().open(context)
+        self._waiting = RowChunks(context.state, "waiting")
+        self._recent = RowChunks(context.state, "recent")
+
+    def process(self, batch: Batch) -> Iterable[Batch]:
+        """Rows wait until no earlier one can come."""
+        times = batch.rows.column(self._time)
+        timed = times.is_valid().to_numpy(zero_copy_only=False)
+        late = timed & self.context.is_late(times)
+        self.context.counts["without_time"] += int(np.count_nonzero(~timed))
+        self.context.counts["late"] += int(np.count_nonzero(late))
+        rows = batch.rows.filter(pa.array(timed & ~late))
+        if rows.num_rows:
+            self._waiting.append(rows)
+            self.context.timers.at_event_time(int(microseconds(rows.column(self._time)).min()) + 1)
+        return []
+
+    def on_timer(self, timer: Timer) -> Iterable[Batch]:
+        rows = self._waiting.all()
+        if rows is None or self.context.watermark_us is None:
+            return []
+        at_us = microseconds(rows.column(self._time))
+        passed = at_us < self.context.watermark_us
+        order = np.argsort(at_us, kind="stable")
+        due, left = order[passed[order]], np.flatnonzero(~passed)
+        if not len(due):
+            return []
+        self._waiting.replace(rows.take(left))
+        if len(left):
+            self.context.timers.at_event_time(int(at_us[left].min()) + 1)
+        return [Batch(self._with_aggregates(rows.take(due)), private=True)]
+
+    def _with_aggregates(self, rows: pa.RecordBatch) -> pa.RecordBatch:
+        """Rows in order of time, later than all before, with what they look back at."""
+        looked_at, recent = rows.select(self._looked_at), self._recent.all()
+        before = 0 if recent is None else recent.num_rows
+        both = looked_at if recent is None else _joined(recent, looked_at)
+        at_us = microseconds(both.column(self._time))
+        order, starts = sorted_by_key([both.column(key) for key in self._keys], both.num_rows)
+        first, end = frame_ends(self._frame, at_us[order], starts)
+        made = windowed(self._aggregates, both.take(order), first, end)
+        place = np.empty(len(order), np.int64)
+        place[order] = np.arange(len(order))
+        mine = place[before:]
+        self._keep(both, at_us, order, starts)
+        columns: list[Any] = [*rows.columns, *(column.take(mine) for column in made)]
+        names = [*rows.schema.names, *(aggregate.name for aggregate in self._aggregates)]
+        return pa.record_batch(columns, names=names)
+
+    def _keep(self, both: pa.RecordBatch, at_us: Any, order: Any, starts: Any) -> None:
+        """Those rows stay that a later one can look back at."""
+        kept = self._frame.kept(at_us[order], starts, self.context.watermark_us or 0)
+        self._recent.replace(both.take(np.sort(order[kept])))
+
+
+def _joined(first: pa.RecordBatch, second: pa.RecordBatch) -> pa.RecordBatch:
+    return pa.Table.from_batches([first, second]).combine_chunks().to_batches()[0]
