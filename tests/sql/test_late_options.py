@@ -64,6 +64,11 @@ def test_dropping_is_what_every_window_does() -> None:
             "SELECT w.k FROM w JOIN other ON w.k = other.k WITHIN 1 MINUTE",
             "a join drops late rows",
         ),
+        (
+            "'late.policy' = 'include_in_next_window'",
+            "SELECT k, sum(v) OVER (ORDER BY ts ROWS 3 PRECEDING) AS n FROM w",
+            "OVER drops late rows",
+        ),
     ],
 )
 def test_what_cannot_be_kept_is_refused(options: str, query: str, message: str) -> None:

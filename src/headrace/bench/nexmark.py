@@ -137,7 +137,8 @@ class AuctionSite:
                 if figure is not None:
                     theirs.setdefault(peer, []).append(figure)
         figures = {peer: _rate(found) for peer, found in theirs.items()}
-        self._say(f"{name}: ours {_rate(ours):,.0f}, {', '.join(f'{p} {f:,.0f}' for p, f in figures.items())} {UNIT}")
+        told = [f"{who} {figure:,.0f}" for who, figure in {"ours": _rate(ours), **figures}.items()]
+        self._say(f"{name}: {', '.join(told)} {UNIT}")
         wall = statistics.median(figure.events / figure.wall_s for figure in ours[1:] or ours)
         return Result(name, UNIT, _rate(ours), figures, note=f"{wall:,.0f} events/s")
 
@@ -153,7 +154,7 @@ class AuctionSite:
         # Of one partition, so that the last of the rows of a key can be told.
         self._home.create_topic(run, partitions=1)
         pipeline = Pipeline.from_sql(f"{self._declarations()}{_created(run, query)}", name=run)
-        began_s, used_s = time.monotonic(), _own_cpu_s()
+        began_s, used_s = time.monotonic(), self._own_cpu_s()
         self._home.start(pipeline)
         ended_s, cpu_s = self._settled(run)
         self._home.stop(run)
@@ -181,11 +182,15 @@ class AuctionSite:
             self._home.wait_idle(run, deadline_s - now_s)
             batch = max(query.batch for query in self._home.status(run).queries)
             if batch != last:
-                last, done = batch, (time.monotonic(), _own_cpu_s())
+                last, done = batch, (time.monotonic(), self._own_cpu_s())
             elif time.monotonic() - done[0] > SETTLED_S:
                 return done
             time.sleep(POLL_S)
         raise JobFailed(f"{run} was not done after {IDLE_TIMEOUT_S:.0f} s")
+
+    def _own_cpu_s(self) -> float:
+        """Of this process, which drives Spark, with the broker and Spark's workers; peers are its children too."""
+        return processes.cpu_s(processes.tree(os.getpid())) - self._peers.all_cpu_s()
 
     def _declarations(self) -> str:
         return "".join(
@@ -209,11 +214,6 @@ class AuctionSite:
 
 def _created(run: str, query: Query) -> str:
     return f"CREATE STREAM result WITH (topic = '{run}') AS {query.sql};"
-
-
-def _own_cpu_s() -> float:
-    """Of this process, which drives Spark, with the broker and Spark's workers."""
-    return processes.cpu_s(processes.tree(os.getpid()))
 
 
 def _rate(figures: list[Figure]) -> float:

@@ -161,6 +161,9 @@ class Peers:
         """What the peer has used so far, with all processes that it started; nothing while it does not run."""
         return processes.cpu_s(processes.tree(self._running[name].pid)) if name in self._running else 0.0
 
+    def all_cpu_s(self) -> float:
+        return sum(self.cpu_s(name) for name in self._running)
+
     def close(self) -> None:
         for peer in self._running.values():
             peer.close()

@@ -173,12 +173,8 @@ class Queries:
             output = self._assembly.add(
                 f"{place.base}_right", "select", {"columns": columns}, inputs, Origin(join.span)
             )
-        late = self._streams.late_of(
-            self._assembly.sources_of(left.output.node) | self._assembly.sources_of(output.node)
-        )
-        if late is not None:
-            message = f"a join drops late rows: {late.policy} is for tumbling and sliding windows"
-            raise self._script.error(message, late.span)
+        if not step.is_lookup:
+            self._refuse_late("a join", left, right)
         config, sides = step.config(), [("left", left.output), ("right", output)]
         operator = "lookup-join" if step.is_lookup else "join"
         self._require(operator, "a JOIN", join.span)
@@ -218,12 +214,20 @@ class Queries:
                 hint = "put the groups into a query of their own"
                 raise self._script.error("OVER cannot stand beside groups", clause.span, hint=hint)
         self._refuse_changes(rows, place, select.items[0].span)
+        self._refuse_late("OVER", rows)
         return over_steps(self._script, select, rows.names)
 
     def _refuse_changes(self, rows: _Rows, place: _Place, span: Span) -> None:
         if changes_of(self._assembly.document(place.base), rows.output.node) is not None:
             hint = "write them to a topic with CREATE STREAM … AS, and rank what a window over it gives"
             raise self._script.error("rows that are changes cannot be put in order yet", span, hint=hint)
+
+    def _refuse_late(self, what: str, *sides: _Rows) -> None:
+        """Raises InvalidSyntax where late rows are to become something that only windows can make of them."""
+        late = self._streams.late_of(set().union(*(self._assembly.sources_of(rows.output.node) for rows in sides)))
+        if late is not None:
+            message = f"{what} drops late rows: {late.policy} is for tumbling and sliding windows"
+            raise self._script.error(message, late.span)
 
     def _require(self, operator: str, what: str, span: Span) -> None:
         """Raises InvalidSyntax where the catalogue lacks the operator that something needs."""
