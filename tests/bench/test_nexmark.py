@@ -7,7 +7,7 @@ from collections import Counter
 
 import pytest
 
-from headrace.bench.nexmark import NexmarkSettings
+from headrace.bench.nexmark import SIDE_DECLARATION, NexmarkSettings
 from headrace.bench.nexmark_events import CLOSING_MS, PER_GROUP, SCHEMAS, STREAMS, Events
 from headrace.bench.nexmark_peer import BY_HAND
 from headrace.bench.nexmark_queries import NAMES, find_query, parse_query
@@ -47,7 +47,7 @@ def test_every_query_is_a_pipeline_and_is_written_by_hand_too(name: str) -> None
         f"CREATE STREAM {stream} ({columns}, WATERMARK FOR dateTime AS dateTime - INTERVAL '4' SECOND);\n"
         for stream, columns in SCHEMAS.items()
     )
-    document = Pipeline.from_sql(f"{streams}CREATE STREAM result AS {query.sql};").document()
+    document = Pipeline.from_sql(f"{streams}{SIDE_DECLARATION}CREATE STREAM result AS {query.sql};").document()
     assert {node.id for node in document.nodes} & set(STREAMS) == set(query.reads)
     assert (name in BY_HAND) is not query.is_alone
 

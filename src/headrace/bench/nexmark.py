@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import os
 import statistics
@@ -16,7 +17,17 @@ from typing import Any, Final
 from headrace.bench import processes
 from headrace.bench import rows as data
 from headrace.bench.names import check_names
-from headrace.bench.nexmark_events import CLOSING_MS, EVENTS_PER_GROUP, SCHEMAS, STREAMS, Events, Stream
+from headrace.bench.nexmark_events import (
+    CLOSING_MS,
+    EVENTS_PER_GROUP,
+    SCHEMAS,
+    SIDE_INPUT,
+    SIDE_SCHEMA,
+    STREAMS,
+    Events,
+    Stream,
+    side_input,
+)
 from headrace.bench.nexmark_queries import NAMES, Query, find_query
 from headrace.bench.nexmark_results import Row, canonical, require_equal, rows_of_files
 from headrace.bench.peers import Peers, Say, tuned_spark_peer
@@ -41,6 +52,7 @@ _DECLARATION: Final = (
     "CREATE STREAM {stream} ({columns}, WATERMARK FOR dateTime AS dateTime - INTERVAL '4' SECOND) "
     "WITH (topic = '{stream}', format = 'json', max_rows_per_batch = {rows_per_batch});\n"
 )
+SIDE_DECLARATION: Final = "CREATE TABLE side_input (key BIGINT PRIMARY KEY, value STRING);\n"
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +128,14 @@ class AuctionSite:
                 for block in self._events.blocks(stream):
                     data.write_file(block, folder)
                     data.append_values(client, stream, block.partition, data.json_values(block.rows))
+        self._prepare_side_input()
+
+    def _prepare_side_input(self) -> None:
+        rows = side_input()
+        self._home.create_topic(SIDE_INPUT, config={"cleanup.policy": "compact"})
+        self._home.produce(SIDE_INPUT, rows, key="key")
+        (self._files / SIDE_INPUT).mkdir()
+        (self._files / SIDE_INPUT / "0.json").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
 
     def measure(self, name: str) -> Result | None:
         """None for a query that cannot run, which is said. Raises JobFailed for rows that are not right."""
@@ -193,10 +213,11 @@ class AuctionSite:
         return processes.cpu_s(processes.tree(os.getpid())) - self._peers.all_cpu_s()
 
     def _declarations(self) -> str:
-        return "".join(
+        streams = [
             _DECLARATION.format(stream=stream, columns=SCHEMAS[stream], rows_per_batch=self._rows_per_batch(stream))
             for stream in STREAMS
-        )
+        ]
+        return "".join((*streams, SIDE_DECLARATION))
 
     def _rows_per_batch(self, stream: Stream) -> int:
         return math.ceil(self._events.rows_of(stream) / data.MICRO_BATCHES)
@@ -205,7 +226,11 @@ class AuctionSite:
         return sum(self._events.rows_of(stream) for stream in query.reads)
 
     def _of_files(self) -> dict[str, Any]:
-        return {"path": str(self._files), "schemas": SCHEMAS, "files_per_batch": data.PARTITIONS}
+        return {
+            "path": str(self._files),
+            "schemas": {**SCHEMAS, SIDE_INPUT: SIDE_SCHEMA},
+            "files_per_batch": data.PARTITIONS,
+        }
 
     @property
     def _files(self) -> Path:

@@ -31,6 +31,11 @@ SCHEMAS: Final[dict[Stream, str]] = {
     ),
 }
 
+# A table beside the events, for q13.
+SIDE_INPUT: Final = "side_input"
+SIDE_SCHEMA: Final = "key BIGINT, value STRING"
+SIDE_ROWS: Final = 10_000
+
 SEED: Final = 42
 EVENTS_PER_GROUP: Final = 50
 PER_GROUP: Final[dict[Stream, int]] = {"person": 1, "auction": 3, "bid": 46}
@@ -79,6 +84,11 @@ class Events:
 
     def _plain_rows(self, stream: Stream) -> int:
         return self.count // EVENTS_PER_GROUP * PER_GROUP[stream]
+
+
+def side_input() -> list[dict[str, object]]:
+    """A row for each remainder of an auction's number."""
+    return [{"key": number, "value": f"value-{number}"} for number in range(SIDE_ROWS)]
 
 
 class _Maker:
