@@ -194,15 +194,17 @@ class AuctionSite:
         return figure
 
     def _settled(self, run: str) -> tuple[float, float]:
-        """When the last micro-batch was done, and the CPU used by then. The one that closes windows has no rows to
-        announce it: it is the last when none has followed for a while."""
-        last, done = -1, (0.0, 0.0)
+        """When the last rows were out, and the CPU used by then. The micro-batch that closes windows has no rows to
+        announce it, and others follow that do nothing: it is over when no more rows have come for a while."""
+        last: tuple[int, ...] = (-1,)
+        done = (0.0, 0.0)
         deadline_s = time.monotonic() + IDLE_TIMEOUT_S
         while (now_s := time.monotonic()) < deadline_s:
             self._home.wait_idle(run, deadline_s - now_s)
-            batch = max(query.batch for query in self._home.status(run).queries)
-            if batch != last:
-                last, done = batch, (time.monotonic(), self._own_cpu_s())
+            queries = self._home.status(run).queries
+            rows = tuple(count.rows_out_total for query in queries for count in query.nodes)
+            if rows != last:
+                last, done = rows, (time.monotonic(), self._own_cpu_s())
             elif time.monotonic() - done[0] > SETTLED_S:
                 return done
             time.sleep(POLL_S)
