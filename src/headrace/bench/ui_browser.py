@@ -39,8 +39,9 @@ FEED: Final = """
         }
       }
     }
+    const job = { state: "running", paused_by: null, error: null, nodes, edges };
     const batches = { count, last_ms: 100 + (count % 50), rows_per_second: 1000 };
-    return JSON.stringify({ time_ms: Date.now(), jobs: { [name]: { state: "running", nodes, edges, batches } } });
+    return JSON.stringify({ time_ms: Date.now(), jobs: { [name]: { ...job, batches } } });
   }
   window.EventSource = class extends EventTarget {
     static CLOSED = 2;
