@@ -34,7 +34,10 @@ export function ChangeList({
         {AGAINST[from]}: {changes.length} {changes.length === 1 ? "change" : "changes"}
       </Text>
       <ScrollArea.Autosize mah={240} type="auto" viewportProps={{ tabIndex: 0 }}>
-        <Code block style={{ background: "var(--hr-sunken)" }}>
+        <Code
+          block
+          style={{ background: "var(--hr-sunken)", whiteSpace: "pre-wrap", overflowWrap: "anywhere" }}
+        >
           {changes.map(({ text }) => (
             <div key={text} style={{ color: colorOf(text) }}>
               {text}

@@ -62,7 +62,7 @@ export function ListField({ field, value, error, columns, onChange }: SettingFie
         >
           Add to {field.title.toLowerCase()}
         </Button>
-        {items.length === 0 && field.defaultText && (
+        {items.length === 0 && field.defaultText !== "" && field.defaultText !== "[]" && (
           <Input.Description>Default: {field.defaultText}</Input.Description>
         )}
       </Stack>

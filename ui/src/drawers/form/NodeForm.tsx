@@ -6,7 +6,7 @@ import { request } from "@/api/client";
 import type { Operator, Problem, TopicList } from "@/api/types";
 import type { Node } from "@/document/graph";
 import { execute, useDocument } from "@/stores/documentStore";
-import { fieldsOf } from "./fields";
+import { type Field, fieldsOf } from "./fields";
 import { RenameField } from "./RenameField";
 import { SettingField } from "./SettingField";
 
@@ -38,8 +38,9 @@ function useTopics(): readonly string[] {
   );
 }
 
-const said = ({ message, hint }: Problem): string =>
-  hint ? `${message.trimEnd()}\n${hint}` : message.trimEnd();
+/** A hint that stands beside the field already is not said twice. */
+const said = ({ message, hint }: Problem, help = ""): string =>
+  hint && hint !== help ? `${message.trimEnd()}\n${hint}` : message.trimEnd();
 
 /** The form of a node, made from its operator's schema. Every key stroke is validated with the draft. */
 export function NodeForm({
@@ -54,9 +55,9 @@ export function NodeForm({
   const columns = useInputColumns(node.id);
   const topics = useTopics();
   const fields = useMemo(() => fieldsOf(operator), [operator]);
-  const errorOf = (name: string) => {
+  const errorOf = ({ name, help }: Field) => {
     const found = problems.filter(({ setting }) => setting === name || setting?.startsWith(`${name}.`));
-    return found.length > 0 ? found.map(said).join("\n") : null;
+    return found.length > 0 ? found.map((problem) => said(problem, help)).join("\n") : null;
   };
   const others = problems.filter(
     ({ setting }) => !fields.some(({ name }) => setting?.split(".")[0] === name),
@@ -80,7 +81,7 @@ export function NodeForm({
           key={`${node.id} ${field.name}`}
           field={field}
           value={node.config[field.name]}
-          error={errorOf(field.name)}
+          error={errorOf(field)}
           columns={columns}
           topics={topics}
           onChange={(value) => execute({ kind: "set", id: node.id, setting: field.name, value })}

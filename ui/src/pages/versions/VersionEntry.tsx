@@ -47,18 +47,18 @@ export function VersionEntry({ side, pipeline, version, isRunning, sides, onSide
       )}
       <Group gap={4}>
         <SideButton
-          name={`Show ${title} on the left`}
+          name={`Show ${title} as before`}
           isPressed={sides.old === side}
           onPress={() => onSides({ ...sides, old: side })}
         >
-          Left
+          Before
         </SideButton>
         <SideButton
-          name={`Show ${title} on the right`}
+          name={`Show ${title} as after`}
           isPressed={sides.new === side}
           onPress={() => onSides({ ...sides, new: side })}
         >
-          Right
+          After
         </SideButton>
         {version && <Restore pipeline={pipeline} number={version.number} />}
       </Group>
