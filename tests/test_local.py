@@ -58,6 +58,20 @@ def test_stream_from_topic_to_topic(h: headrace.Local) -> None:
     follower.close()
 
 
+def test_a_table_is_asked_while_it_is_written(h: headrace.Local) -> None:
+    h.create_topic("table-in")
+    pipeline = headrace.Pipeline("tabled")
+    pipeline.topic("table-in", schema=SCHEMA).to_table("newest", key="drone", id="newest")
+    h.produce("table-in", [*ROWS[:3], {"drone": "d1", "battery": 99.0}])
+    h.start(pipeline)
+    assert h.wait_idle(pipeline)
+    assert h.sql("SELECT battery FROM newest WHERE drone = 'd1'") == [{"battery": 99.0}]
+    assert h.sql("SELECT count(*) AS n FROM newest") == [{"n": 3}]
+    h.stop(pipeline)
+    with pytest.raises(InvalidInput, match="asks nothing"):
+        h.sql("SHOW TABLES")
+
+
 def test_stopped_pipeline_goes_on_where_it_was(h: headrace.Local) -> None:
     h.create_topic("again-in")
     pipeline = alerts("again", "again-in", "again-out")
