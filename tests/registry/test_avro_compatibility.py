@@ -69,6 +69,8 @@ def can_read(writer: dict[str, Any], reader: dict[str, Any]) -> bool:
         stream.seek(0)
         try:
             fastavro.schemaless_reader(stream, parsed_writer, parsed_reader)
+        except UnicodeDecodeError:
+            continue  # the rules let bytes be read as text; that these bytes are none is a fault of the value
         except (fastavro.schema.SchemaParseException, fastavro.read.SchemaResolutionError, ValueError, KeyError):
             return False
     return True
