@@ -7,6 +7,7 @@ import re
 import httpx
 import pytest
 from playwright.sync_api import expect
+from tests.ui.conftest import wait_until
 from tests.ui.steps import (
     FIRST_ROWS_TIMEOUT_MS,
     OpenPage,
@@ -107,7 +108,7 @@ def test_a_version_that_fails_is_told_and_the_one_before_runs_again(open_page: O
     expect(dialog).to_contain_text("Version 2 failed at divide", timeout=FIRST_ROWS_TIMEOUT_MS)
     expect(dialog.get_by_label("The record at fault")).to_be_visible()
     dialog.get_by_role("button", name="Go back to version 1").click()
+    wait_until(lambda: api.get("/api/jobs/going-back").json()["version"] == 1, "version 1 runs again")
     expect(node(page, "numbers").get_by_role("img", name="running")).to_be_visible(timeout=FIRST_ROWS_TIMEOUT_MS)
-    assert api.get("/api/jobs/going-back").json()["version"] == 1
     expect(node(page, "divide").get_by_role("img", name="running")).to_have_count(0)
     stop(api, "going-back")
