@@ -108,7 +108,7 @@ def test_it_holds_the_package_and_nothing_else(wheel: Path) -> None:
     metadata = {name.split("/", 1)[0] for name in names} - {"headrace"}
     assert [name.rsplit(".", 1)[1] for name in metadata] == ["dist-info"]
     package = [name for name in names if name.startswith("headrace/") and not name.startswith(EDITOR)]
-    assert {Path(name).suffix for name in package} <= {".py", ".typed", ".json"}
+    assert {Path(name).suffix for name in package} <= {".py", ".typed", ".json", ".sql"}
     assert not [name for name in names if "test_" in name or "conftest" in name]
     licences = {Path(name).name for name in names if "/licenses/" in name}
     assert licences == {"LICENSE", "THIRD_PARTY_LICENSES.md"}
