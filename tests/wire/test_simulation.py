@@ -67,6 +67,10 @@ class Died(Exception):
     """The broker died before it answered."""
 
 
+class Fenced(Exception):
+    """The broker refused a batch that was sent again: its transaction cannot be committed."""
+
+
 class World:
     """One broker at a time, and the disk that outlives it."""
 
@@ -177,11 +181,16 @@ async def plain(world: World, history: History, name: str, count: int) -> None:
 
 
 class Transactional:
-    """Begins, writes and ends transactions. After a death it begins anew, which ends what it left open."""
+    """Begins, writes and ends transactions.
+
+    After a death it begins anew, which ends what it left open; or, as clients do, it sends again what was not answered
+    and gives up only when the broker refuses that.
+    """
 
     def __init__(self, world: World, history: History, name: str) -> None:
         self.world, self.history, self.name = world, history, name
         self.newer = world.choice.random() < 0.5
+        self.stubborn = world.choice.random() < 0.5
         self.producer_id = self.epoch = -1
         self.sequences = [0] * PARTITIONS
 
@@ -190,8 +199,13 @@ class Transactional:
         for number in range(count):
             try:
                 await self.transaction(f"{self.name}:{number}")
-            except Died:
+            except (Died, Fenced):
                 await self.world.patiently(self.begin_anew)
+
+    async def ask(self, api: Any, request: Any, version: int) -> Any:
+        if self.stubborn:
+            return await self.world.patiently(lambda: self.world.ask(api, request, version))
+        return await self.world.ask(api, request, version)
 
     async def begin_anew(self) -> None:
         request = transactions.InitProducerIdRequest(self.name, 60_000)
@@ -217,7 +231,7 @@ class Transactional:
         version = 5 if self.newer else 4
         if commit:
             self.history.ends[name] = Outcome.UNKNOWN
-        ended = await self.until_settled(lambda: self.world.ask(protocol.END_TXN, request, version))
+        ended = await self.until_settled(lambda: self.ask(protocol.END_TXN, request, version))
         assert ended.error_code is ErrorCode.NONE, ended
         self.history.ends[name] = Outcome.OK if commit else Outcome.FAILED
         if self.newer:
@@ -233,11 +247,13 @@ class Transactional:
         entry = produce.ProducePartition(TOPIC, partition, bytes(content))
         request = produce.ProduceRequest(self.name, -1, 1000, (entry,))
         try:
-            answer = await self.world.ask(protocol.PRODUCE, request, 12 if self.newer else 11)
-        except Died:
+            answer = await self.ask(protocol.PRODUCE, request, 12 if self.newer else 11)
+            (written,) = answer.partitions
+            if written.error_code is ErrorCode.INVALID_PRODUCER_EPOCH:
+                raise Fenced
+        except (Died, Fenced):
             self.history.sends.append(Send(self.name, partition, value, Outcome.UNKNOWN, None, transaction))
             raise
-        (written,) = answer.partitions
         assert written.error_code is ErrorCode.NONE, written
         self.sequences[partition] += 1
         self.history.sends.append(Send(self.name, partition, value, Outcome.OK, written.base_offset, transaction))
@@ -246,7 +262,7 @@ class Transactional:
         topic = transactions.TransactionTopic(TOPIC, (partition,))
         request = transactions.AddPartitionsToTxnRequest(self.name, self.producer_id, self.epoch, (topic,))
         for _ in range(TURNS_MAX):
-            answer = await self.world.ask(protocol.ADD_PARTITIONS_TO_TXN, request, 3)
+            answer = await self.ask(protocol.ADD_PARTITIONS_TO_TXN, request, 3)
             code = answer.topics[0].results_by_partition[0].partition_error_code
             if code not in RETRIED:
                 assert code is ErrorCode.NONE, code

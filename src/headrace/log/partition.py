@@ -156,6 +156,11 @@ class Partition:
         """Producer id to the offset of its open transaction's first record."""
         return self._ledger.producers.open_transactions()
 
+    def open_epoch(self, producer_id: int) -> int | None:
+        """The epoch of the producer's newest write, if a transaction of its is open."""
+        state = self._ledger.producers.get(producer_id)
+        return None if state is None or state.transaction_offset is None else state.epoch
+
     def append(self, records: Buffer, *, origin: Origin = "client") -> Appended:
         """Append batches: all of them or, with an exception, none. They are not durable before `finish_sync`.
 

@@ -70,7 +70,8 @@ class TransactionService:
         for producer_id in partition.open_transactions().keys() - known:
             _log.warning("orphaned transaction aborted", partition=partition.name, producer_id=producer_id)
             holder = self.transactions.of_producer(producer_id)
-            epoch = EPOCH_MAX if holder is None else holder.producer_epoch
+            # Under the next epoch: the batch, sent again, must not be taken for one that is already there.
+            epoch = EPOCH_MAX if holder is None else holder.producer_epoch + 1
             try:
                 partition.append_control(producer_id, epoch, False)
             except LogRefusal as refusal:
@@ -225,7 +226,8 @@ class TransactionService:
 
         Raises a Refusal when the disk failed: the transaction stays decided, and is completed by the next attempt.
         """
-        ends = [self._mark(partition, transaction) for partition in self._partitions(transaction)]
+        unmarked = [p for p in self._partitions(transaction) if not self._marked_before(p, transaction)]
+        ends = [self._mark(partition, transaction) for partition in unmarked]
         if transaction.commits:
             self._offsets.commit_with_next_sync(transaction.offsets)
         await self._committer.durable()
@@ -234,10 +236,17 @@ class TransactionService:
         completed = transaction.completed(self._clock())
         if completed.bumped and completed.epochs_exhausted:
             completed = completed.with_producer(await self._producer_ids.take())
-        # Not waited for: without this record the markers are merely written again.
+        # Not waited for: without this record the markers are merely written again, where they are missing.
         self._topic.append([_record(completed)])
         self.transactions.put(completed)
         return completed
+
+    def _marked_before(self, partition: Partition, transaction: Transaction) -> bool:
+        """Whether what is open there is of the next transaction, so that the marker must not end it.
+
+        Seen after a power loss that took the record of the completion but not what was written after it.
+        """
+        return transaction.bumped and partition.open_epoch(transaction.producer_id) == transaction.producer_epoch
 
     def _mark(self, partition: Partition, transaction: Transaction) -> tuple[Partition, int]:
         try:
