@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from headrace.errors import ExternalFailure
 from headrace.spark.home import spark_home
 from headrace.spark.java import find_java
+from headrace.spark.planners import start_planners
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -49,7 +50,9 @@ def start_session(settings: SparkSettings) -> SparkSession:
     """Starts the JVM, or takes the running one. Raises ExternalFailure when Java is missing or does not start."""
     settings.directory.mkdir(parents=True, exist_ok=True)
     os.environ["JAVA_HOME"] = str(find_java(settings.directory).home)
-    os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
+    is_local = settings.master.startswith("local")
+    os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
+    os.environ["PYSPARK_PYTHON"] = start_planners().python if is_local else sys.executable
     log4j = settings.directory / "log4j2.properties"
     log4j.write_text(_LOG4J.format(directory=settings.directory))
 
