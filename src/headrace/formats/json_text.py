@@ -90,7 +90,8 @@ def _doubles(column: pa.Array[Any]) -> pa.Array[Any]:
         is_plain |= column.is_null().to_numpy(zero_copy_only=False)
     is_whole = is_plain & (values == np.trunc(values))
     if is_whole.any():
-        text = pc.if_else(pa.array(is_whole), _joined(text, ".0"), text)
+        pointed = _joined(text.filter(pa.array(is_whole)), ".0")
+        text = cast("pa.Array[Any]", pc.replace_with_mask(text, pa.array(is_whole), pointed))
     return text if is_plain.all() else _with_rare(text, values, ~is_plain)
 
 

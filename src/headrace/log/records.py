@@ -53,6 +53,18 @@ class Records:
             self.offsets[chosen], self.timestamps_ms[chosen], self.keys.filter(mask), self.values.filter(mask), headers
         )
 
+    def one(self, index: int) -> Records:
+        """A single one, where it lies."""
+        here = slice(index, index + 1)
+        headers = None if self.headers is None else self.headers[here]
+        return Records(
+            self.offsets[here],
+            self.timestamps_ms[here],
+            self.keys.slice(index, 1),
+            self.values.slice(index, 1),
+            headers,
+        )
+
 
 class Payload(NamedTuple):
     """Where one batch's records, uncompressed, are in a buffer that many batches share."""

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
+
+KEYS_REMEMBERED = 16_384
 
 _SEED = 0x9747B28C
 _M = np.uint32(0x5BD1E995)
@@ -23,8 +26,9 @@ def partitions_of(keys: pa.Array[Any], partition_count: int, keyless: int) -> ND
     return chosen[rows]
 
 
+@lru_cache(KEYS_REMEMBERED)
 def murmur2(data: bytes) -> int:
-    """Kafka's 32-bit MurmurHash2, unsigned. Called once for each different key of a batch."""
+    """Kafka's 32-bit MurmurHash2, unsigned. Called once for each different key of a batch; many come in every one."""
     length = len(data)
     h = (_SEED ^ length) & 0xFFFFFFFF
     whole = length - length % 4

@@ -15,6 +15,7 @@ from pyspark.sql.types import StructType
 
 from headrace.errors import InvalidInput
 from headrace.formats import Bad, Decoded
+from headrace.formats.decoding import combine
 from headrace.formats.json_glance import can_glance, glance
 from headrace.log import Records
 from headrace.spark.prefilter import admitted, columns_of, may_hold
@@ -24,6 +25,10 @@ from headrace.spark.topics import open_topic
 
 # A glance costs about half of parsing: with more records left than this, it is not worth it.
 GLANCE_KEEPS_MAX = 0.6
+# A record of so many bytes has enough rows to be handled on its own.
+LARGE_VALUE_BYTES = 64 * 1024
+# So many rows make a batch that is worth handing on.
+GATHERED_ROWS = 16_384
 # Of a record that ends a job, so much is told with the error.
 VALUE_BYTES_MAX = 1_000
 
@@ -41,25 +46,55 @@ def read_columns(
     hidden = {*SYSTEM_COLUMNS, *ASIDE_COLUMNS}
     decode = source_decoder(spec, pa.schema([field for field in columns if field.name not in hidden]))
     first_look = _FirstLook(spec, columns)
-    skipped, latest = 0, _Latest(spec)
+    skipped, latest, gathered = 0, _Latest(spec), _Gathered(columns)
     for stored in open_topic(spec.location).read(partition, start, end):
-        records = first_look(stored)
-        skipped += len(stored) - len(records)
-        decoded = decode(records.values)
-        if decoded.bad and spec.fail_on_bad:
-            raise _bad_record(spec, partition, records, decoded.bad[0])
-        rows = _good_rows(columns, decoded, records, partition)
-        if spec.prefilter is not None:
-            latest.take_in(rows)
-            rows = admitted(rows, spec.prefilter)
-            skipped += decoded.rows.num_rows - rows.num_rows
-        if rows.num_rows:
-            yield rows
-        if decoded.bad:
-            letters = [_dead_letter(spec, partition, records, record) for record in decoded.bad]
-            yield _aside(columns, BAD_COLUMN, letters)
+        wanted = first_look(stored)
+        skipped += len(stored) - len(wanted)
+        for records in _portions(spec, wanted):
+            decoded = decode(records.values)
+            if decoded.bad and spec.fail_on_bad:
+                raise _bad_record(spec, partition, records, decoded.bad[0])
+            rows = _good_rows(columns, decoded, records, partition)
+            if spec.prefilter is not None:
+                latest.take_in(rows)
+                rows = admitted(rows, spec.prefilter)
+                skipped += decoded.rows.num_rows - rows.num_rows
+            yield from gathered.with_more(rows)
+            if decoded.bad:
+                letters = [_dead_letter(spec, partition, records, record) for record in decoded.bad]
+                yield _aside(columns, BAD_COLUMN, letters)
+    yield from gathered.rest()
     if skipped:
         yield _at(spec, _aside(columns, SKIPPED_COLUMN, [skipped - 1]), latest.time)
+
+
+def _portions(spec: SourceSpec, records: Records) -> Iterator[Records]:
+    """What is decoded at once. Large Arrow records one by one: their rows are used where they lie, not copied."""
+    if spec.format.name == "arrow" and records.values.nbytes >= len(records) * LARGE_VALUE_BYTES:
+        return (records.one(index) for index in range(len(records)))
+    return iter((records,))
+
+
+class _Gathered:
+    """Few rows at a time become one batch of many, for every batch has its own cost. Many are handed on as they are."""
+
+    def __init__(self, columns: pa.Schema) -> None:
+        self._columns = columns
+        self._pieces: list[pa.RecordBatch] = []
+
+    def with_more(self, rows: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
+        if rows.num_rows < GATHERED_ROWS // 2:
+            self._pieces += [rows] if rows.num_rows else []
+            if sum(piece.num_rows for piece in self._pieces) >= GATHERED_ROWS:
+                yield from self.rest()
+        else:
+            yield from self.rest()
+            yield rows
+
+    def rest(self) -> Iterator[pa.RecordBatch]:
+        if self._pieces:
+            pieces, self._pieces = self._pieces, []
+            yield combine(pieces, self._columns)
 
 
 def idle_row(spec: SourceSpec, schema: StructType, event_time_ms: int) -> pa.RecordBatch:
