@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, cast
 
 import numpy as np
 import pyarrow as pa
 
 from headrace.serial.items import ALL_BUCKETS, Fields, Shape, StateItem
-from headrace.serial.keys import Integers, KeyIndex, group, ordinals_of
+from headrace.serial.keys import Integers, KeyIndex, order_of
 
 _SLOTS_FIRST = 64
 _GROWTH = 4
@@ -63,52 +63,57 @@ class KeyedRings(StateItem):
 
     def snapshot(self, buckets: range = ALL_BUCKETS) -> pa.Table:
         slots = self.index.slots(buckets)
-        kept = np.minimum(self.counts[slots], self.length)
-        ends = np.concatenate([[0], np.cumsum(kept)])
-        places = np.arange(ends[-1]) - np.repeat(ends[:-1], kept) + np.repeat(self.counts[slots] - kept, kept)
-        numbers = self.values[np.repeat(slots, kept), places % self.length]
-        lists = pa.LargeListArray.from_arrays(pa.array(ends, pa.int64()), pa.array(numbers))
-        return self._table(slots, {"count": pa.array(self.counts[slots]), "numbers": lists})
+        return self._table(slots, self.counts[slots], self.values[self._places(slots, self.counts[slots])])
 
     def delta(self) -> pa.Table | None:
         if not self._appended:
             return None
         slots = np.concatenate([slots for slots, _ in self._appended])
-        return self._table(slots, {"number": pa.array(np.concatenate([numbers for _, numbers in self._appended]))})
+        numbers = np.concatenate([numbers for _, numbers in self._appended])
+        counts = np.bincount(slots, minlength=self.index.capacity)
+        touched = np.flatnonzero(counts)
+        sizes = counts[touched]
+        ends = np.cumsum(sizes)
+        # What was pushed out again by numbers after it is not written down.
+        is_kept = np.arange(len(slots)) >= np.repeat(ends - self.length, sizes)
+        return self._table(touched, sizes, numbers[order_of(slots, self.index.capacity)[is_kept]])
 
     def apply(self, change: pa.Table) -> None:
-        batch = change.combine_chunks()
-        groups = group([one_array(batch[name]) for name, _ in self.key], batch.num_rows)
-        slots = self.add(groups.keys)[groups.codes]
-        self._put(slots, ordinals_of(groups.codes), one_array(batch["number"]).to_numpy())
-        self.mark_written()
+        self._restore(change, added=True)
 
     def replace(self, rows: pa.Table, buckets: range) -> None:
         """Keys never go, so all that were there are there again."""
+        self._restore(rows, added=False)
+
+    def _restore(self, rows: pa.Table, *, added: bool) -> None:
+        """Takes in what `_table` made: instead of what there was, or `added` to it."""
         batch = rows.combine_chunks()
         if batch.num_rows:
-            self._restore(self.add([one_array(batch[name]) for name, _ in self.key]), batch)
+            slots = self.add([one_array(batch[name]) for name, _ in self.key])
+            counts = one_array(batch["count"]).to_numpy()
+            after = self.counts[slots] + counts if added else counts
+            lists = cast("pa.LargeListArray[Any]", one_array(batch["numbers"]))
+            self.values[self._places(slots, after, counts)] = lists.flatten().to_numpy()
+            self.counts[slots] = after
         self.mark_written()
-
-    def _restore(self, slots: Integers, batch: pa.Table) -> None:
-        lists = cast("pa.LargeListArray[Any]", one_array(batch["numbers"]))
-        counts = one_array(batch["count"]).to_numpy()
-        kept = np.minimum(counts, self.length)
-        ends = np.concatenate([[0], np.cumsum(kept)])
-        places = np.arange(ends[-1]) - np.repeat(ends[:-1], kept) + np.repeat(counts - kept, kept)
-        self.values[np.repeat(slots, kept), places % self.length] = lists.flatten().to_numpy()
-        self.counts[slots] = counts
 
     def mark_written(self) -> None:
         self._appended = []
 
-    def _table(self, slots: Integers, columns: Mapping[str, pa.Array[Any]]) -> pa.Table:
-        # Slots are dense: to mark them is much faster than to sort them.
-        is_there = np.zeros(len(self.counts), np.bool_)
-        is_there[slots] = True
-        different, places = np.flatnonzero(is_there), (np.cumsum(is_there) - 1)[slots]
-        keys = [key.take(places) for key in self.index.arrays(different, [type_ for _, type_ in self.key])]
-        return pa.table([*keys, *columns.values()], names=[*(name for name, _ in self.key), *columns])
+    def _places(self, slots: Integers, counts: Integers, newest: Integers | None = None) -> tuple[Integers, Integers]:
+        """Where the numbers of slots lie that got so many in all, the oldest first: of the `newest`, or of all."""
+        kept = np.minimum(counts if newest is None else newest, self.length)
+        ends = np.cumsum(kept)
+        ordinals = np.arange(kept.sum()) - np.repeat(ends - kept, kept) + np.repeat(counts - kept, kept)
+        return np.repeat(slots, kept), ordinals % self.length
+
+    def _table(self, slots: Integers, counts: Integers, numbers: np.ndarray[Any, Any]) -> pa.Table:
+        """How many numbers each slot got, and the last `length` of these."""
+        ends = np.concatenate([[0], np.cumsum(np.minimum(counts, self.length))])
+        lists = pa.LargeListArray.from_arrays(pa.array(ends, pa.int64()), pa.array(numbers))
+        keys = self.index.arrays(slots, [type_ for _, type_ in self.key])
+        names = [*(name for name, _ in self.key), "count", "numbers"]
+        return pa.table([*keys, pa.array(counts), lists], names=names)
 
 
 def one_array(column: pa.ChunkedArray[Any]) -> pa.Array[Any]:

@@ -31,9 +31,13 @@ class Groups:
 
     def order(self) -> Integers:
         """Row numbers, group after group, within a group as they came."""
-        # Sixteen bits make numpy sort by counting.
-        codes = self.codes.astype(np.uint16) if self.count <= 1 << 16 else self.codes
-        return np.argsort(codes, kind="stable")
+        return order_of(self.codes, self.count)
+
+
+def order_of(codes: Integers, count: int) -> Integers:
+    """Places of the codes, which are below `count`, code by code; those of one code as they come."""
+    # Sixteen bits make numpy sort by counting.
+    return np.argsort(codes.astype(np.uint16) if count <= 1 << 16 else codes, kind="stable")
 
 
 def group(columns: Sequence[pa.Array[Any]], row_count: int) -> Groups:
@@ -150,14 +154,3 @@ def _plain(column: pa.Array[Any]) -> list[Any]:
     if pa.types.is_temporal(column.type):
         column = column.view(pa.int32() if column.type.bit_width == 32 else pa.int64())
     return column.to_pylist()
-
-
-def ordinals_of(codes: Integers) -> Integers:
-    """How many rows with the same code came before each row."""
-    order = np.argsort(codes, kind="stable")
-    ordered = codes[order]
-    starts = np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1]])) if len(codes) else order
-    within = np.arange(len(codes)) - np.repeat(starts, np.diff(np.concatenate([starts, [len(codes)]])))
-    result = np.empty(len(codes), np.int64)
-    result[order] = within
-    return result

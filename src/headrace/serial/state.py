@@ -51,7 +51,7 @@ class NodeState:
     @property
     def size(self) -> int:
         """How many values there are, about."""
-        stored = sum(section.rows.num_rows for sections in self._stored.values() for section in sections)
+        stored = sum(section.size for sections in self._stored.values() for section in sections)
         return stored + sum(item.size for item in self._items.values())
 
     def restore(self, section: Section) -> None:

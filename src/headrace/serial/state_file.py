@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from headrace.errors import CorruptData
 
-MAGIC = b"HRSTATE2"
+MAGIC = b"HRSTATE3"
 _LENGTH = struct.Struct("<I")
 # Arrow reads its buffers fastest from aligned addresses.
 _ALIGNMENT = 64
@@ -35,6 +35,13 @@ class Section:
     buckets: range | None = None
     shape: dict[str, int] = field(default_factory=dict)
     restated: int = PLAIN
+
+    @property
+    def size(self) -> int:
+        """How many values there are, about: a list is as many as it holds."""
+        chunks = [chunk for column in self.rows.columns for chunk in column.chunks]
+        listed = [len(chunk.flatten()) for chunk in chunks if isinstance(chunk, pa.LargeListArray)]
+        return max(self.rows.num_rows, sum(listed))
 
     @property
     def is_change(self) -> bool:

@@ -56,7 +56,7 @@ class StateStore:
         """Writes what changed since `base`; durable when this returns. The same version if nothing did."""
         version = base
         if changes := state.changes():
-            buckets = _next_buckets(base, state.size, sum(section.rows.num_rows for section in changes))
+            buckets = _next_buckets(base, state.size, sum(section.size for section in changes))
             version = base.with_change(self._write(node, lane, batch, buckets, [*changes, *state.part(buckets)]))
         state.mark_written()
         self._memory[node, lane] = _Loaded(version.newest, state)
