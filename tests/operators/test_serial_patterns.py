@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pytest
 from hypothesis import given, settings
@@ -100,9 +101,20 @@ def test_what_deduplicate_forgot_is_gone_from_its_state() -> None:
     assert len(state.table("seen", [("k", pa.string())], [("at", pa.int64())])) == 2
 
 
-def test_score() -> None:
-    case = Case("score", {"model": "headrace.operators.samples:mean_model", "features": ["n", "x"]})
-    assert case.batch([("a", 2, 4.0, 1)]) == [("a", 2, 4.0, at(1), 3.0)]
+def summed(matrix: np.ndarray[Any, Any]) -> Any:
+    """A model that knows nulls as NaN."""
+    return np.nansum(matrix, axis=1)
+
+
+def score_reference(rows: Sequence[Row]) -> list[tuple[Any, ...]]:
+    return [(key, n, x, at(second), float((n or 0) + (x or 0))) for key, n, x, second in rows]
+
+
+@settings(max_examples=50, deadline=None)
+@given(rows=rows_strategy(), plan=plans)
+def test_score(rows: list[Row], plan: list[tuple[int, str]]) -> None:
+    case = Case("score", {"model": f"{__name__}:summed", "features": ["n", "x"]})
+    same_both_ways(case, score_reference, rows, plan)
 
 
 class Loaded:
@@ -206,6 +218,23 @@ def web_service() -> Iterator[tuple[str, Counter[str], list[int]]]:
         server.shutdown()
         thread.join()
         server.server_close()
+
+
+def test_http_lookup() -> None:
+    with web_service() as (url, _, _most):
+        case = Case("http-lookup", {"url": url + "/{k}", "into": "up"})
+
+        @settings(max_examples=10, deadline=None)
+        @given(rows=rows_strategy(12), plan=plans)
+        def agrees(rows: list[Row], plan: list[tuple[int, str]]) -> None:
+            same_both_ways(case, lookup_reference, rows, plan)
+
+        agrees()
+
+
+def lookup_reference(rows: Sequence[Row]) -> list[tuple[Any, ...]]:
+    """What the service answers about the key; nothing is asked about a missing one."""
+    return [(key, n, x, at(second), None if key is None else key.upper()) for key, n, x, second in rows]
 
 
 def test_http_lookup_keeps_order_and_asks_once() -> None:

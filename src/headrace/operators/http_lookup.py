@@ -55,8 +55,9 @@ class HttpLookup(SerialOperator[HttpLookupConfig]):
         inputs=(Port("in", "rows to ask about"),),
         outputs=(Port("out", "the rows with the answer as a STRING"),),
         guarantees=(
-            "One row out for every row in, in order. Rows of a batch that ask the same are one request. After a "
-            "failure a request may be sent again, so only ask what may be asked twice."
+            "One row out for every row in, in order. Rows of a batch that ask the same are one request; where a column "
+            "of the address is null, nothing is asked. After a failure a request may be sent again, so only ask what "
+            "may be asked twice."
         ),
         example='generator 5 ! http-lookup "http://127.0.0.1:9/items/{value}" in_flight=4 on_error=drop ! preview',
         positional="url",
@@ -97,16 +98,21 @@ class _HttpLookup(Instance):
         answers = pa.array(asyncio.run(self._fetch_all(urls)), pa.string()).take(groups.codes)
         return [Batch(pa.record_batch([*rows.columns, answers], names=[*rows.schema.names, self._config.into]))]
 
-    def _url(self, values: Sequence[object]) -> str:
+    def _url(self, values: Sequence[object]) -> str | None:
+        """None where a column is null: there is nothing to ask about."""
+        if None in values:
+            return None
         quoted = {name: quote(str(value), safe="") for name, value in zip(self._columns, values, strict=True)}
         return self._config.url.format_map(quoted)
 
-    async def _fetch_all(self, urls: list[str]) -> list[str | None]:
+    async def _fetch_all(self, urls: list[str | None]) -> list[str | None]:
         gate = asyncio.Semaphore(self._config.in_flight)
         async with httpx.AsyncClient(timeout=duration_ms(self._config.timeout) / 1000) as client:
             return await asyncio.gather(*(self._fetch(client, gate, url) for url in urls))
 
-    async def _fetch(self, client: httpx.AsyncClient, gate: asyncio.Semaphore, url: str) -> str | None:
+    async def _fetch(self, client: httpx.AsyncClient, gate: asyncio.Semaphore, url: str | None) -> str | None:
+        if url is None:
+            return None
         async with gate:
             response = await client.get(url)
         if response.status_code in self._config.missing:
