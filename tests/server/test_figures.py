@@ -103,6 +103,7 @@ def test_metrics_follow_the_conventions_of_prometheus(client: httpx.Client) -> N
         "headrace_build_info",
         "headrace_job_state",
         "headrace_node_rows_out",
+        "headrace_node_copies",
         "headrace_edge_rows",
     } <= families.keys()
     for family in families.values():

@@ -12,6 +12,7 @@ from headrace.operators.plugin_folder import use_plugin_folder
 from headrace.serial import LaneInput
 from headrace.spark.chain import lane_task
 from headrace.spark.orders import Orders
+from headrace.spark.specs import SinkSpec
 
 DEADLINE_S = 120.0
 
@@ -24,7 +25,8 @@ def main(folder: Path, lane: int) -> None:
     use_plugin_folder(orders.plugins)
     with pa.ipc.open_stream((folder / "rows").read_bytes()) as rows:
         inputs = [LaneInput(batch) for batch in rows]
-    list(lane_task(orders, lane, inputs, stages=orders.sink is not None))
+    told = (folder / "sink").read_text()
+    list(lane_task(orders, lane, inputs, sink=SinkSpec.from_json(told) if told else None))
     (folder / "ended").touch()
 
 

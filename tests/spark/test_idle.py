@@ -18,12 +18,13 @@ DEADLINE_S = 90.0
 
 
 @pytest.mark.spark
-def test_the_last_window_of_a_quiet_stream_closes(stack: Stack) -> None:
+@pytest.mark.parametrize("window", ["tumbling-window", "time-window"])
+def test_the_last_window_of_a_quiet_stream_closes(stack: Stack, window: str) -> None:
     moment = datetime.now(UTC).isoformat()
     source, target = stack.topic("in", [{"k": "a", "ts": moment}] * 3), stack.name("out")
     document = stack.pipeline(
         f'topic {source} schema="k STRING, ts TIMESTAMP" event_time=ts idle_timeout=500ms as rows'
-        f' ! tumbling-window 1s time=ts keys=k aggregates="count(*) AS n" ! to-topic {target}'
+        f' ! {window} 1s time=ts keys=k aggregates="count(*) AS n" ! to-topic {target}'
     )
     stack.engine.start(document)
     deadline_s = time.monotonic() + DEADLINE_S
@@ -36,21 +37,35 @@ def test_the_last_window_of_a_quiet_stream_closes(stack: Stack) -> None:
 
 
 @pytest.mark.spark
-@pytest.mark.parametrize(("bad_rows", "condition"), [("drop", "k = 'a'"), ("fail", "upper(k) = 'A'")])
-def test_rows_that_a_filter_rules_out_close_windows_too(stack: Stack, bad_rows: str, condition: str) -> None:
+@pytest.mark.parametrize(
+    ("bad_rows", "condition", "window"),
+    [
+        ("drop", "k = 'a1'", "tumbling-window 1s"),
+        ("fail", "upper(k) = 'A1'", "tumbling-window 1s"),
+        ("fail", "k = 'a1'", "time-window 1s"),
+        ("drop", "upper(k) = 'A1'", "time-window 1s partitioned=as_topic"),
+        ("fail", "k = 'a1'", "time-window 1s partitioned=custom partitioner=headrace.operators.samples:by_last_digit"),
+    ],
+)
+def test_rows_that_a_filter_rules_out_close_windows_too(
+    stack: Stack, bad_rows: str, condition: str, window: str
+) -> None:
     start = datetime.now(UTC).replace(microsecond=0)
-    rows = [{"k": "a", "ts": start.isoformat()}, {"k": "b", "ts": (start + timedelta(minutes=1)).isoformat()}]
-    source, target = stack.topic("in", rows), stack.name("out")
+    rows = [{"k": "a1", "ts": start.isoformat()}, {"k": "b2", "ts": (start + timedelta(minutes=1)).isoformat()}]
+    source, target = stack.topic("in", rows, partitions=1), stack.name("out")
     document = stack.pipeline(
         f'topic {source} schema="k STRING, ts TIMESTAMP" event_time=ts bad_rows={bad_rows} as rows'
-        f' ! filter "{condition}" ! tumbling-window 1s time=ts keys=k aggregates="count(*) AS n" ! to-topic {target}'
+        f' ! filter "{condition}" as kept ! {window} time=ts keys=k aggregates="count(*) AS n" ! to-topic {target}'
     )
     stack.engine.start(document)
     deadline_s = time.monotonic() + DEADLINE_S
     while not (found := stack.rows(target)) and time.monotonic() < deadline_s:
         time.sleep(0.2)
     stack.engine.stop(document.name)
-    assert [(row["k"], row["n"]) for row in found] == [("a", 1)]
+    assert [(row["k"], row["n"]) for row in found] == [("a1", 1)]
+    (query,) = stack.engine.status(document.name).queries
+    counts = {count.node: count.rows_out_total for count in query.nodes}
+    assert (counts["rows"], counts["kept"]) == (2, 1)
 
 
 @pytest.mark.parametrize(

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import UTC, date, datetime
 from typing import TYPE_CHECKING
 
+import pyarrow as pa
 import pytest
+from pyspark import TaskContext
 
 from headrace.graph import Schema
 from headrace.operators.serial_operator import check_keys
-from headrace.serial import lane_of
-from headrace.spark.chain_frames import lane_column
+from headrace.serial import Partitioning, lane_of
+from headrace.spark.chain_frames import by_lane, lane_column
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -25,6 +28,33 @@ ROWS = [
     ("key-1", 12345678901, 7, True, date(1900, 1, 1), datetime(1969, 12, 31, 23, 59, 59, 999999, UTC), "ü".encode()),
     (None,) * 7,
 ]
+
+
+def test_adaptive_execution_leaves_every_lane_alone(spark: SparkSession) -> None:
+    """However little there is in the lanes, each is a task of its own."""
+    adaptive = {"spark.sql.adaptive.enabled": "true", "spark.sql.adaptive.coalescePartitions.enabled": "true"}
+    before = {name: spark.conf.get(name) for name in adaptive}
+    try:
+        for name, value in adaptive.items():
+            spark.conf.set(name, value)
+        frame = spark.createDataFrame(ROWS, str(SCHEMA))
+        brought = by_lane(frame, SCHEMA, Partitioning("by_key", ("s",)), 7)
+        assert [row[0] for row in brought.mapInArrow(_numbered, "number INT").collect()] == list(range(7))
+    finally:
+        for name, was in before.items():
+            spark.conf.set(name, was or "false")
+
+
+def _numbered(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    for _ in batches:
+        pass
+    yield pa.record_batch({"number": pa.array([_task_number()], pa.int32())})
+
+
+def _task_number() -> int:
+    context = TaskContext.get()
+    assert context is not None
+    return context.partitionId()
 
 
 def test_all_types_of_keys(spark: SparkSession) -> None:

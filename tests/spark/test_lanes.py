@@ -22,7 +22,7 @@ from headrace.spark.chain import inputs_of, lane_task, results_of
 from headrace.spark.chain_driver import ChainDriver, batch_time_us
 from headrace.spark.orders import ChainRecord, Orders
 from headrace.spark.packets import ReadCounts, packed, unpacked
-from headrace.spark.specs import CHAIN_COLUMN, LETTER_COLUMN, RECORD_ORIGIN
+from headrace.spark.specs import CHAIN_COLUMN, LETTER_COLUMN, RECORD_ORIGIN, RECORD_TIME
 
 SCHEMA = replace(Schema.parse("k STRING, n BIGINT, ts TIMESTAMP"), event_time="ts")
 LENGTH: dict[str, Json] = {"length": 3, "keys": ["k"], "aggregates": ["sum(n) AS total"], "partitioned": "as_topic"}
@@ -34,9 +34,11 @@ def plan_of(operator: str, config: dict[str, Json]) -> ChainPlan:
     return ChainPlan.line((Node("it", operator, config),), SCHEMA)
 
 
-def rows(*values: tuple[str, int, int]) -> pa.RecordBatch:
+def rows(*values: tuple[str, int, int] | tuple[None, None, None]) -> pa.RecordBatch:
     keys, numbers, seconds = zip(*values, strict=True) if values else ((), (), ())
-    times = pa.array([second * 1_000_000 for second in seconds], pa.int64()).view(pa.timestamp("us", tz="UTC"))
+    times = pa.array([None if second is None else second * 1_000_000 for second in seconds], pa.int64()).view(
+        pa.timestamp("us", tz="UTC")
+    )
     return pa.record_batch([pa.array(keys, pa.string()), pa.array(numbers, pa.int64()), times], names=["k", "n", "ts"])
 
 
@@ -55,7 +57,7 @@ class Query:
         orders = Orders(plan, moment, str(self.driver.directory), self.record.manifest)
         orders = Orders.from_json(orders.to_json())
         shuffled = any(RECORD_ORIGIN in batch.schema.names for batch in batches)
-        made = pa.Table.from_batches(lane_task(orders, lane, inputs_of(batches, shuffled=shuffled), stages=False))
+        made = pa.Table.from_batches(lane_task(orders, lane, inputs_of(batches, shuffled=shuffled), sink=None))
         (result,) = results_of(text for text in made[CHAIN_COLUMN].to_pylist() if text is not None)
         data = made.filter(made[CHAIN_COLUMN].is_null()).drop_columns([CHAIN_COLUMN, LETTER_COLUMN])
         return data.to_pylist(), result
@@ -132,6 +134,33 @@ def test_an_idle_partition_holds_nothing_back(tmp_path: Path) -> None:
     assert [[row["c"] for row in data] for data in query.run((), ())] == [[1], [1]]
 
 
+def test_on_a_quiet_stream_event_time_goes_on_with_the_clock(tmp_path: Path) -> None:
+    query = Query(tmp_path, plan_of("time-window", WINDOW))
+    query.driver.idle_timeout_us = 20_000_000
+    query.run((rows(("a", 1, 5)),), ())
+    query.batch = 19
+    query.run((), ())
+    assert query.record.progress.watermark_us == 5_000_000
+    query.batch = 30
+    query.run((), ())
+    assert query.record.progress.watermark_us == 10_000_000
+    assert [len(lane) for lane in query.run((), ())] == [1, 0]
+
+
+def test_rows_that_were_left_out_before_the_chain_move_event_time(tmp_path: Path) -> None:
+    """Each source partition's own, and they are no rows to any operator."""
+    query = Query(tmp_path, plan_of("time-window", WINDOW))
+    there = rows(("a", 1, 5), (None, None, None), (None, None, None))
+    origins, times = pa.array([0, 0, 1], pa.int32()), pa.array([None, 30_000_000, 12_000_000], pa.int64())
+    _, result = query.attempt(0, there.append_column(RECORD_ORIGIN, origins).append_column(RECORD_TIME, times))
+    assert result.latest_us == {0: 30_000_000, 1: 12_000_000}
+    assert result.reports["it"].rows_in == 1
+    _, result = query.attempt(
+        1, there.slice(1).append_column(RECORD_ORIGIN, origins[1:]).append_column(RECORD_TIME, times[1:])
+    )
+    assert result.latest_us == {0: 30_000_000, 1: 12_000_000}
+
+
 def test_after_a_shuffle_rows_are_in_the_order_of_their_origins(tmp_path: Path) -> None:
     first, second = rows(("a", 1, 0), ("a", 2, 0)), rows(("a", 3, 0), ("a", 4, 0))
     pieces = [
@@ -181,7 +210,7 @@ def test_a_lane_that_did_not_run_is_noticed(tmp_path: Path) -> None:
 def test_a_bounded_run_has_no_state_and_calls_every_timer(tmp_path: Path) -> None:
     plan = plan_of("time-window", WINDOW)
     inputs = inputs_of([rows(("a", 1, 1), ("a", 1, 11))], shuffled=False)
-    made = pa.Table.from_batches(lane_task(Orders(plan, Moment(0)), 0, inputs, stages=False))
+    made = pa.Table.from_batches(lane_task(Orders(plan, Moment(0)), 0, inputs, sink=None))
     assert made["c"].to_pylist() == [1, 1, None]
 
 

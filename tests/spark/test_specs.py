@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import json
-from dataclasses import asdict
-
 from headrace.formats.value_format import ValueFormat
 from headrace.operators.system_columns import visible
 from headrace.spark.specs import (
@@ -39,4 +36,4 @@ def test_a_sink_with_outputs_of_all_kinds() -> None:
         Output("c", "python", "m:f", "rows"),
     )
     spec = SinkSpec("q", "localhost:1", "/staging", None, outputs)
-    assert SinkSpec.from_dict(json.loads(json.dumps(asdict(spec)))) == spec
+    assert SinkSpec.from_json(spec.to_json()) == spec

@@ -72,7 +72,7 @@ def _task(directory: Path, steps: int, decode: Decoder, values: pa.BinaryArray) 
     output = Output("out", "topic", "out", "arrow", columns={name: name for name in ROW_SCHEMA.names})
     sink = SinkSpec("bench", "", str(directory), None, (output,))
     inputs = (LaneInput(decode(values.slice(first, 4)).rows) for first in range(0, len(values), 4))
-    (message,) = lane_task(Orders(ChainPlan.line(nodes, ROW_SCHEMA), Moment(0), sink=sink), 0, inputs, stages=True)
+    (message,) = lane_task(Orders(ChainPlan.line(nodes, ROW_SCHEMA), Moment(0)), 0, inputs, sink=sink)
     staged: Staged = pickle.loads(message.column(0)[0].as_py())  # noqa: S301  (made two lines above)
     for part in staged.topic_parts:
         part.discard()

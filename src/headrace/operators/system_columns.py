@@ -24,7 +24,7 @@ SYSTEM_COLUMNS = (
 # The event time of rows that leave a closed window.
 EVENT_TIME_COLUMN = Column("_event_time", "TIMESTAMP")
 # Which record a row is, on its way to a chain of serial operators: no pipeline sees these.
-RECORD_NAMES = ("_record_origin", "_record_offset")
+RECORD_NAMES = ("_record_origin", "_record_offset", "_record_time")
 SYSTEM_NAMES = frozenset((*(column.name for column in (*SYSTEM_COLUMNS, EVENT_TIME_COLUMN)), *RECORD_NAMES))
 
 

@@ -43,7 +43,8 @@ class LaneInput:
     """Rows of one lane, in order, of one source, and where they are from.
 
     `origins` are the source partitions (see `places.origin_of`): of each row, or of all; else the lane's. `offsets` are
-    those of the records, where they are known.
+    those of the records, where they are known. `reached_us` are event times of rows that were left out before, by
+    source partition.
     """
 
     rows: pa.RecordBatch
@@ -51,6 +52,7 @@ class LaneInput:
     origin: int | None = None
     offsets: Integers | None = None
     source: int = 0
+    reached_us: Mapping[int, int] = field(default_factory=dict)
 
     def places(self, lane: int) -> Places | None:
         if self.offsets is None:
@@ -95,8 +97,9 @@ class LaneRun:
             yield from self._chain.open(lane, self._moment, states)
             for batch in inputs:
                 self._see(batch)
-                places = batch.places(lane)
-                yield from self._chain.process(batch.rows, private=private, source=batch.source, places=places)
+                if batch.rows.num_rows:
+                    places = batch.places(lane)
+                    yield from self._chain.process(batch.rows, private=private, source=batch.source, places=places)
             for signal in self.signals:
                 yield from self._chain.signal(signal)
             if self._store is None:
@@ -116,7 +119,11 @@ class LaneRun:
 
     def _see(self, batch: LaneInput) -> None:
         event_time = self._event_times[batch.source]
-        if event_time is None or not batch.rows.num_rows:
+        if event_time is None:
+            return
+        for origin, reached_us in batch.reached_us.items():
+            self._note(origin, reached_us)
+        if not batch.rows.num_rows:
             return
         times = batch.rows.column(event_time)
         at_us = microseconds(times, missing=_BEFORE_ALL_TIME_US)

@@ -29,6 +29,12 @@ class Progress:
         reached = min(awake) - delay_us if awake else self.watermark_us
         return Progress(latest, seen, later(self.watermark_us, reached))
 
+    def idled(self, now_us: int, delay_us: int, timeout_us: int) -> Progress:
+        """When no partition had a row for so long, event time goes on that far behind the clock."""
+        if not self.seen_us or any(now_us - seen_us < timeout_us for seen_us in self.seen_us.values()):
+            return self
+        return self.raised(now_us - timeout_us - delay_us)
+
     def raised(self, watermark_us: int) -> Progress:
         """After a signal that said how far event time is: the watermark never goes back."""
         return replace(self, watermark_us=later(self.watermark_us, watermark_us))

@@ -118,6 +118,8 @@ def node_counts(status: JobStatus) -> Mapping[str, NodeCount]:
             max(count.rows_out_total, other.rows_out_total),
             max(count.bad_total, other.bad_total),
             max(count.late_total, other.late_total),
+            max(count.copies_total, other.copies_total),
+            max(count.copied_bytes_total, other.copied_bytes_total),
         )
     return found
 

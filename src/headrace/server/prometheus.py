@@ -13,6 +13,7 @@ from prometheus_client.registry import Collector
 
 from headrace import __version__
 from headrace.errors import HeadraceError
+from headrace.server.figures import node_counts
 from headrace.server.models.jobs import JobFigures, JobState
 from headrace.server.models.topics import PartitionView
 from headrace.server.service import Service
@@ -82,11 +83,13 @@ def _job_metrics(service: Service) -> Iterator[Metric]:
         batches.add_metric([name], job.batches.count)
         seconds.add_metric([name], job.batches.last_ms / 1000)
     signals = CounterMetricFamily("headrace_job_signals", "Signals, by what became of them.", labels=[*_JOB, "fate"])
-    for status in service.jobs():
+    jobs = service.jobs()
+    for status in jobs:
         restarts.add_metric([status.pipeline], status.restarts)
         for fate, count in _signal_counts(status).items():
             signals.add_metric([status.pipeline, fate], count)
-    yield from (state, batches, seconds, restarts, signals, *_node_metrics(figures), *_edge_metrics(figures))
+    yield from (state, batches, seconds, restarts, signals)
+    yield from (*_node_metrics(figures), *_copy_metrics(jobs), *_edge_metrics(figures))
 
 
 def _signal_counts(status: JobStatus) -> Counter[str]:
@@ -108,6 +111,16 @@ def _node_metrics(figures: dict[str, JobFigures]) -> Iterator[Metric]:
             for node, values in job.nodes.items():
                 metric.add_metric([name, node], getattr(values, field))
         yield metric
+
+
+def _copy_metrics(jobs: Iterable[JobStatus]) -> Iterator[Metric]:
+    copies = CounterMetricFamily("headrace_node_copies", "Batches that a node copied to write to.", labels=_NODE)
+    copied = CounterMetricFamily("headrace_node_copied_bytes", "Bytes of those batches.", labels=_NODE)
+    for status in jobs:
+        for node, count in node_counts(status).items():
+            copies.add_metric([status.pipeline, node], count.copies_total)
+            copied.add_metric([status.pipeline, node], count.copied_bytes_total)
+    yield from (copies, copied)
 
 
 def _edge_metrics(figures: dict[str, JobFigures]) -> Iterator[Metric]:

@@ -22,9 +22,10 @@ from headrace.operators.arrow_types import arrow_schema
 from headrace.operators.plugin_folder import folder_signature, use_plugin_folder
 from headrace.serial import LaneInput, LaneResult, LaneRun, LocalFiles, NodeReport, StateStore
 from headrace.spark.orders import ORDERS_PROPERTY, Orders
-from headrace.spark.packets import ReadCounts, without_offsets
+from headrace.spark.packets import ReadCounts
 from headrace.spark.pieces import ROWS_PER_PIECE, pieces_of
-from headrace.spark.specs import CHAIN_COLUMN, LETTER_COLUMN, RECORD_ORIGIN
+from headrace.spark.record_rows import input_of
+from headrace.spark.specs import CHAIN_COLUMN, LETTER_COLUMN, RECORD_ORIGIN, SinkSpec
 from headrace.spark.staging import message_of
 
 _ASIDE_TYPES: dict[str, pa.DataType] = {LETTER_COLUMN: pa.string(), CHAIN_COLUMN: pa.binary()}
@@ -54,21 +55,19 @@ def lane_task(
     lane: int,
     inputs: Iterable[LaneInput],
     *,
-    stages: bool,
+    sink: SinkSpec | None,
     read: Mapping[int, ReadCounts] | None = None,
 ) -> Iterator[pa.RecordBatch]:
-    """One micro-batch of one lane: its rows with asides beside them, or, if it `stages` them, one commit message.
+    """One micro-batch of one lane: one commit message if it stages its rows for a `sink`, else rows with asides beside.
 
     `read` is what was read of each input, where that is counted here and not by Spark. Raises OperatorFailed.
     """
     catalogue = _catalogue()
     made = _lane_rows(orders, lane, inputs, catalogue, read={} if read is None else read)
-    if not stages:
-        output = arrow_schema(orders.plan.output_schema(catalogue))
-        return (_widened(batch, output) for batch in made)
-    if orders.sink is None:
-        raise InvalidInput("a chain that stages its rows was told of no sink")
-    return iter([message_of(orders.sink, made)])
+    if sink is not None:
+        return iter([message_of(sink, made)])
+    output = arrow_schema(orders.plan.output_schema(catalogue))
+    return (_widened(batch, output) for batch in made)
 
 
 def _lane_rows(
@@ -108,24 +107,17 @@ def inputs_of(batches: Iterable[pa.RecordBatch], *, shuffled: bool) -> Iterator[
     Rows of one origin arrive in order, but origins arrive in any: all rows of the micro-batch are needed to sort them.
     """
     if not shuffled:
-        yield from map(_input_of, pieces_of(batches))
+        yield from map(input_of, pieces_of(batches))
         return
     waiting = [batch for batch in batches if batch.num_rows]
     if waiting:
         rows = _in_order(pa.Table.from_batches(waiting))
-        yield from map(_input_of, rows.combine_chunks().to_batches(max_chunksize=ROWS_PER_PIECE))
+        yield from map(input_of, rows.combine_chunks().to_batches(max_chunksize=ROWS_PER_PIECE))
 
 
 def _in_order(rows: pa.Table) -> pa.Table:
     origins = rows.column(RECORD_ORIGIN).to_numpy()
     return rows.take(np.argsort(origins, kind="stable")) if np.any(np.diff(origins) < 0) else rows
-
-
-def _input_of(batch: pa.RecordBatch) -> LaneInput:
-    if batch.schema.get_field_index(RECORD_ORIGIN) < 0:
-        return without_offsets(batch)
-    origins = batch.column(RECORD_ORIGIN).to_numpy().astype(np.int64)
-    return without_offsets(batch.drop_columns([RECORD_ORIGIN]), origins=origins)
 
 
 def _widened(batch: pa.RecordBatch, output: pa.Schema) -> pa.RecordBatch:

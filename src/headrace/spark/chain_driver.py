@@ -19,9 +19,7 @@ from headrace.operators.serial_chain import ChainPlan
 from headrace.serial import LaneResult, LocalFiles, Manifest, Moment, StateStore, Version
 from headrace.serial.versions import file_names
 from headrace.spark.batch_signals import NO_SIGNALS, BatchSignals
-from headrace.spark.chain_figures import ChainFigures
 from headrace.spark.orders import ORDERS_PROPERTY, ChainRecord, Orders
-from headrace.spark.specs import SinkSpec
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -44,13 +42,14 @@ class LanesChanged(Conflict):
 
 @dataclass(slots=True)
 class ChainDriver:
-    """Belongs to one running query. `delay_us` is how far out of order rows may come."""
+    """Belongs to one running query. `delay_us` is how far out of order rows may come; when none came for
+    `idle_timeout_us`, event time goes on with the clock."""
 
     plan: ChainPlan
     directory: Path
     delay_us: int
     lane_count: int | None
-    figures: ChainFigures = field(default_factory=ChainFigures)
+    idle_timeout_us: int | None = None
     _obsolete: set[str] = field(default_factory=set)
     _next: tuple[tuple[Node, ...], str] | None = None
     """Operators that were asked for, and the identity of the query with them."""
@@ -77,13 +76,13 @@ class ChainDriver:
         return plan.adjusted(signals.before.parameters)
 
     def give_orders(
-        self, frame: DataFrame, batch: int, offsets: str, last: ChainRecord, *, sink: SinkSpec, signals: BatchSignals
+        self, frame: DataFrame, batch: int, offsets: str, last: ChainRecord, signals: BatchSignals
     ) -> Moment:
         """Called before a micro-batch runs: tasks of this thread's jobs find their orders afterwards."""
         self._require_lanes(last)
         moment = Moment(batch, last.progress.watermark_us, batch_time_us(offsets), CALL_LIMIT_S)
         plan = self.running(last, signals)
-        orders = Orders(plan, moment, str(self.directory), last.manifest, sink, plugin_folder(), signals.offered)
+        orders = Orders(plan, moment, str(self.directory), last.manifest, plugin_folder(), signals.offered)
         frame.sparkSession.sparkContext.setLocalProperty(ORDERS_PROPERTY, orders.to_json())
         return moment
 
@@ -99,6 +98,8 @@ class ChainDriver:
             for partition, us in result.latest_us.items():
                 latest[partition] = max(us, latest.get(partition, us))
         progress = last.progress.advanced(latest, moment.now_us, self.delay_us, IDLE_US)
+        if self.idle_timeout_us is not None:
+            progress = progress.idled(moment.now_us, self.delay_us, self.idle_timeout_us)
         for reached_us in signals.watermarks_us:
             progress = progress.raised(reached_us)
         nodes = last.nodes if self._next is None else self._next[0]
@@ -135,26 +136,27 @@ def make_driver(compilation: Compilation, plan: QueryPlan, directory: Path) -> C
         return None
     configs = [compilation.validated.configs[source.id] for source in plan.sources]
     delays_ms = [duration_ms(str(getattr(config, "watermark", NO_WATERMARK))) for config in configs]
-    return ChainDriver(chain, directory, max(delays_ms) * 1000, compilation.lanes(chain))
+    timeouts = [getattr(config, "idle_timeout", None) for config in configs]
+    # A source without a timeout may still bring older rows, however long it is quiet.
+    timeout_us = None if None in timeouts else max(duration_ms(str(timeout)) * 1000 for timeout in timeouts)
+    return ChainDriver(chain, directory, max(delays_ms) * 1000, compilation.lanes(chain), timeout_us)
 
 
 @contextmanager
-def bounded_orders(compilation: Compilation, plan: QueryPlan, sink: SinkSpec) -> Iterator[None]:
+def bounded_orders(compilation: Compilation, plan: QueryPlan) -> Iterator[None]:
     """For a batch run: its chain, if it has one, begins with no state and ends with every timer called."""
-    with ordered(compilation, compilation.chain_of(plan), CALL_LIMIT_S, sink):
+    with ordered(compilation, compilation.chain_of(plan), CALL_LIMIT_S):
         yield
 
 
 @contextmanager
-def ordered(
-    compilation: Compilation, chain: ChainPlan | None, limit_s: float, sink: SinkSpec | None = None
-) -> Iterator[None]:
+def ordered(compilation: Compilation, chain: ChainPlan | None, limit_s: float) -> Iterator[None]:
     """Inside, Spark jobs of this thread run the chain once: from no state, to the end of every timer."""
     if chain is None:
         yield
         return
     context = compilation.spark.sparkContext
-    orders = Orders(chain, Moment(0, limit_s=limit_s), sink=sink, plugins=plugin_folder())
+    orders = Orders(chain, Moment(0, limit_s=limit_s), plugins=plugin_folder())
     context.setLocalProperty(ORDERS_PROPERTY, orders.to_json())
     try:
         yield

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pyarrow as pa
 
 from headrace.graph.schema import Schema, backquoted
@@ -15,7 +16,9 @@ from headrace.serial import Partitioning
 from headrace.serial.key_hash import KEY_SEPARATOR, NULL_KEY
 from headrace.spark.chain import current_orders, inputs_of, lane_task
 from headrace.spark.packets import LANE, ReadCounts, unpacked
+from headrace.spark.record_rows import are_rows
 from headrace.spark.specs import CHAIN_COLUMN, LETTER_COLUMN, MESSAGE_COLUMN, RECORD_ORIGIN
+from headrace.spark.staging import current_sink
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -40,7 +43,8 @@ def behind_packets(
     def run(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         orders, lane = current_orders(columns)
         counts: dict[int, ReadCounts] = {}
-        yield from lane_task(orders, lane, unpacked(batches, counts), stages=stages, read=counts)
+        sink = current_sink() if stages else None
+        yield from lane_task(orders, lane, unpacked(batches, counts), sink=sink, read=counts)
 
     brought = packets.repartitionById(lane_count, LANE)
     return brought.mapInArrow(run, columns_behind(chain, catalogue, stages=stages))
@@ -74,7 +78,9 @@ def by_lane(frame: DataFrame, schema: Schema, partitioning: Partitioning, lane_c
 
 
 def _by_choice(frame: DataFrame, schema: Schema, partitioning: Partitioning, lane_count: int) -> DataFrame:
-    """Rows whose lanes only Python can tell: it does so task by task, before Spark moves them."""
+    """Rows whose lanes only Python can tell: it does so task by task, before Spark moves them.
+
+    Rows that tell a time are none of its business: they go to the first lane."""
     from pyspark.sql.types import IntegerType, StructField, StructType  # noqa: PLC0415
 
     names = list(schema.names)
@@ -83,9 +89,11 @@ def _by_choice(frame: DataFrame, schema: Schema, partitioning: Partitioning, lan
         function = None if partitioning.function is None else load_object(partitioning.function)
         first_row = 0
         for batch in batches:
-            lanes = partitioning.lanes(batch.select(names), first_row, lane_count, function)
-            yield batch.append_column(LANE, pa.array(lanes, pa.int32()))
-            first_row += batch.num_rows
+            is_row, lanes = are_rows(batch), np.zeros(batch.num_rows, np.int32)
+            rows = batch.select(names).filter(pa.array(is_row))
+            lanes[is_row] = partitioning.lanes(rows, first_row, lane_count, function)
+            yield batch.append_column(LANE, pa.array(lanes))
+            first_row += rows.num_rows
 
     chosen = frame.mapInArrow(choose, StructType([*frame.schema.fields, StructField(LANE, IntegerType())]))
     return chosen.repartitionById(lane_count, LANE).drop(LANE)
@@ -119,6 +127,7 @@ def _column_text(schema: Schema, key: str) -> Column:
 def _task(columns: Schema, *, shuffled: bool, stages: bool) -> Task:
     def run(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         orders, lane = current_orders([columns])
-        yield from lane_task(orders, lane, inputs_of(batches, shuffled=shuffled), stages=stages)
+        sink = current_sink() if stages else None
+        yield from lane_task(orders, lane, inputs_of(batches, shuffled=shuffled), sink=sink)
 
     return run

@@ -11,10 +11,12 @@ from headrace.operators.arrow_types import arrow_schema
 from headrace.serial import Partitioning
 from headrace.serial.places import origin_of
 from headrace.spark.chain import current_orders, lane_task
-from headrace.spark.packets import ReadCounts, packed, without_offsets
+from headrace.spark.packets import ReadCounts, packed
 from headrace.spark.pieces import pieces_of
-from headrace.spark.reading import read_columns
+from headrace.spark.reading import read_columns, with_columns_beside
+from headrace.spark.record_rows import without_offsets
 from headrace.spark.specs import BAD_COLUMN, RECORD_OFFSET, ChainReading, SourceSpec
+from headrace.spark.staging import current_sink
 
 
 def read_chained(
@@ -24,19 +26,16 @@ def read_chained(
     columns = [Schema.parse(text) for text in reading.columns]
     counts = ReadCounts()
     wanted = arrow_schema(columns[reading.number])
-    rows = _good(read_columns(spec, _with_system_columns(wanted), partition, start, end), wanted.names, counts)
+    read = with_columns_beside(wanted, "_offset", BAD_COLUMN)
+    rows = _good(read_columns(spec, read, partition, start, end), wanted.names, counts)
     origin = origin_of(reading.number, partition)
     if reading.strategy is not None:
         partitioning = Partitioning(reading.strategy, reading.keys, reading.function)  # type: ignore[arg-type]
         return packed(rows, origin, partitioning, reading.lane_count, counts)
     orders, _ = current_orders(columns)
     inputs = (without_offsets(piece, source=reading.number) for piece in pieces_of(rows))
-    return lane_task(orders, origin, inputs, stages=reading.stages, read={reading.number: counts})
-
-
-def _with_system_columns(columns: pa.Schema) -> pa.Schema:
-    more = [] if "_offset" in columns.names else [pa.field("_offset", pa.int64())]
-    return pa.schema([*columns, *more, pa.field(BAD_COLUMN, pa.string())])
+    sink = current_sink() if reading.stages else None
+    return lane_task(orders, origin, inputs, sink=sink, read={reading.number: counts})
 
 
 def _good(batches: Iterable[pa.RecordBatch], names: list[str], counts: ReadCounts) -> Iterator[pa.RecordBatch]:

@@ -18,8 +18,10 @@ from headrace.graph.schema import Schema, backquoted
 from headrace.graph.validation import Validated
 from headrace.operators import Catalogue, duration_ms, used_columns
 from headrace.operators.arrow_types import column_types
+from headrace.operators.filter import FilterConfig
 from headrace.operators.select import SelectConfig
 from headrace.operators.serial_chain import ChainInput, ChainPlan
+from headrace.operators.spec import OperatorConfig
 from headrace.operators.table_source import TableConfig
 from headrace.operators.topic_source import TopicConfig
 from headrace.operators.value_formats import value_format
@@ -39,8 +41,10 @@ from headrace.spark.specs import (
     LETTER_COLUMN,
     MESSAGE_COLUMN,
     OPTION,
+    RECORD_COLUMNS,
     RECORD_OFFSET,
     RECORD_ORIGIN,
+    RECORD_TIME,
     SKIPPED_COLUMN,
     SYSTEM_COLUMNS,
     ChainReading,
@@ -100,7 +104,7 @@ class Compilation:
     record_source: int | None = None
     """The number of the source, where its rows say which records they are."""
     waits: bool = False
-    """Whether nodes behind the source may wait for its watermark."""
+    """Whether nodes behind the source may wait for its watermark, and do not see all of its rows."""
     tagged: bool = False
     """Whether offsets name their source: where a query has several."""
     tables: dict[str, TopicLocation] = field(default_factory=dict)
@@ -155,12 +159,17 @@ class Compilation:
             return self._load(spec, ", ".join((str(read), *carried)))
         unused = [name for name in ("_partition", "_offset") if name not in read.names]
         carried += [f"{name} {SYSTEM_COLUMNS[name]}" for name in unused]
-        return self._of_records(self._load(spec, ", ".join((str(read), *carried)))).drop(*unused)
+        frame = self._load(spec, ", ".join((str(read), *carried)))
+        return self._of_records(frame, spec.event_time).drop(*unused)
 
-    def _of_records(self, frame: DataFrame) -> DataFrame:
-        """The rows, each with the record that it is."""
+    def _of_records(self, frame: DataFrame, event_time: str | None) -> DataFrame:
+        """The rows, each with the record that it is; those that stand for others have the event time of these."""
+        spark = _functions()
         origin = frame["_partition"] + origin_of(self.record_source or 0, 0)
-        return frame.withColumn(RECORD_ORIGIN, origin).withColumn(RECORD_OFFSET, frame["_offset"])
+        at_us = spark.lit(None).cast("bigint")
+        if event_time is not None:
+            at_us = spark.when(frame[SKIPPED_COLUMN].isNotNull(), spark.unix_micros(frame[backquoted(event_time)]))
+        return frame.withColumns({RECORD_ORIGIN: origin, RECORD_OFFSET: frame["_offset"], RECORD_TIME: at_us})
 
     def read_table(self, node: Node, schema: Schema) -> DataFrame:
         config: TableConfig = self.validated.configs[node.id]
@@ -211,7 +220,7 @@ class Compilation:
         return with_schema(format_, column_types(config.schema_columns)) if format_.registry is None else format_
 
     def _event_time(self, config: TopicConfig) -> str | None:
-        """Only windows and joins in Spark's plan wait for a watermark; a chain has ticks, a batch an end."""
+        """A chain that runs where the topic is read sees every row; a batch has an end."""
         if config.event_time is None or self.bounded or not self.waits:
             return None
         return config.schema_columns.require(config.event_time).name
@@ -260,7 +269,8 @@ class Compilation:
         """The context for a source of the query."""
         serial, prefilter = self.chain_of(plan), self._prefilter(plan, source)
         number = plan.sources.index(source) if serial is not None and keeps_records(plan, serial) else None
-        serves_chain, waits = serial is not None, plan.chained and serial is None
+        in_plan = serial is None or place(plan, serial, self.catalogue).way_in == "rows"
+        serves_chain, waits = serial is not None, plan.chained and in_plan
         tables = {node.id: self.location(str(node.config["topic"])) for node in plan.tables}
         return replace(
             self, prefilter=prefilter, serves_chain=serves_chain, waits=waits, tagged=not plan.is_line,
@@ -328,7 +338,7 @@ class Compilation:
                 raise InvalidInput("as_topic is for rows of a topic", hint="leave partitioned as it is: by_key")
             # Columns that nobody uses were not read.
             read = serial.reading([serial.schema.keep(frame.columns)])
-            beside = [name for name in (RECORD_ORIGIN, RECORD_OFFSET) if name in frame.columns]
+            beside = [name for name in RECORD_COLUMNS if name in frame.columns]
             columns = [*(backquoted(name) for name in read.schema.names), *beside]
             stages = place(plan, serial, self.catalogue).way_out == "writer"
             return behind_rows(frame.select(*columns), read, self.catalogue, self.lanes(serial) or 1, stages=stages)
@@ -341,8 +351,8 @@ class Compilation:
     def _compile(self, node: Node, inputs: Mapping[str, DataFrame]) -> DataFrame:
         operator, config = self.catalogue.get(node.operator), self.validated.configs[node.id]
         with blaming(node):
-            if isinstance(config, SelectConfig) and RECORD_ORIGIN in inputs["in"].columns:
-                config = config.model_copy(update={"columns": [*config.columns, RECORD_ORIGIN, RECORD_OFFSET]})
+            if any(RECORD_TIME in frame.columns for frame in inputs.values()):
+                config = _keeping_records(config)
             return operator.compile(config, inputs, replace(self, node=node))
 
     def _schema(self, node: Node) -> Schema:
@@ -375,16 +385,19 @@ class Compilation:
     def _without_asides(self, frame: DataFrame, source: Node) -> DataFrame:
         asides = asides_of(frame)
         counted = frame.observe(self._observer(f"{NODE_ROWS}.asides.{source.id}"), *_aside_counts(frame, source))
-        return counted.where(reduce(and_, (frame[name].isNull() for name in asides))).drop(*asides)
+        kept = reduce(and_, (frame[name].isNull() for name in asides))
+        if RECORD_TIME in frame.columns:
+            kept = kept | frame[RECORD_TIME].isNotNull()
+        return counted.where(kept).drop(*asides)
 
     def _counted(
         self, frame: DataFrame, name: str, keeps: Mapping[str, str | None], more: Sequence[Column] = ()
     ) -> DataFrame:
         """Reports, for each node, how many rows its column keeps (None: all), with the progress of every batch."""
         spark = _functions()
+        every = spark.col(RECORD_TIME).isNull() if RECORD_TIME in frame.columns else spark.lit(True)
         counts = [
-            (spark.count(spark.lit(1)) if keep is None else spark.count_if(spark.col(keep))).alias(node)
-            for node, keep in keeps.items()
+            spark.count_if(every if keep is None else spark.col(keep)).alias(node) for node, keep in keeps.items()
         ]
         observed = [*counts, *more]
         return frame.observe(self._observer(f"{NODE_ROWS}.{name}"), *observed) if observed else frame
@@ -420,6 +433,15 @@ def _wanted_only(frame: DataFrame, keeps: set[str | None]) -> DataFrame:
     conditions = [spark.col(keep) for keep in sorted(keep for keep in keeps if keep is not None)]
     conditions += [spark.col(name).isNotNull() for name in asides_of(frame)]
     return frame.where(reduce(or_, conditions)) if conditions else frame
+
+
+def _keeping_records(config: OperatorConfig) -> OperatorConfig:
+    """The same step for rows that know their records: it hands that on, and rows that tell a time."""
+    if isinstance(config, SelectConfig):
+        return config.model_copy(update={"columns": [*config.columns, *RECORD_COLUMNS]})
+    if isinstance(config, FilterConfig):
+        return config.model_copy(update={"condition": f"{RECORD_TIME} IS NOT NULL OR ({config.condition})"})
+    return config
 
 
 def asides_of(frame: DataFrame) -> tuple[str, ...]:

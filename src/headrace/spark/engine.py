@@ -243,7 +243,7 @@ class Engine:
                 spec = SinkSpec(
                     f"{document.name}.{plan.name}.{run}", self.settings.bootstrap, str(staging), None, outputs
                 )
-                with bounded_orders(compilation, plan, spec):
+                with bounded_orders(compilation, plan):
                     figures = write_once(spec, compiled.frame)
                 rows |= figures.rows_of(0)
                 bad |= {node: count for node, count in figures.of_figure("failed").items() if count}
@@ -351,7 +351,7 @@ class Engine:
             progress = QueryProgress(plan, names, ends={node: dict(begin) for node, begin in last.starts.items()})
             signals = self._signals(validated, plan, topics, last, progress)
             committer = Committer(spec, log, chain, hold, signals)
-            progress.chain = committer.figures
+            progress.figures = committer.figures
             return RunningQuery(home, compiled, committer, progress, until_end=start.until_end)
         except BaseException:
             log.close()
@@ -375,7 +375,7 @@ class Engine:
             self.catalogue,
             frozenset(node.id for node in document.nodes if node.id not in plan.members),
             lambda kind, details, node: self.events.publish(document.name, kind, details, node=node),
-            lambda: {"query": plan.name, "nodes": progress.chain.by_node()},
+            lambda: {"query": plan.name, "nodes": progress.figures.by_node()},
             replace(SignalsRecord.from_json(last.signals), stopped_by=None),
         )
         progress.signals = signals.counts

@@ -11,7 +11,6 @@ from headrace.graph.document import Edge, Node
 from headrace.graph.schema import Schema
 from headrace.operators.serial_chain import ChainInput, ChainPlan
 from headrace.serial import Manifest, Moment, Progress, Signal, Version, manifest_from_json, manifest_to_json
-from headrace.spark.specs import SinkSpec
 
 # The property of a Spark job under which tasks find their orders: it goes with each task, also with a late one.
 ORDERS_PROPERTY = "headrace.chain"
@@ -20,14 +19,12 @@ ORDERS_PROPERTY = "headrace.chain"
 @dataclass(frozen=True, slots=True)
 class Orders:
     """One micro-batch. The chain comes from here and not from the function that Spark holds: so that another version
-    of the operators can take over from one micro-batch to the next. `directory` is None for a bounded run; `sink` is
-    for chains that stage their rows themselves."""
+    of the operators can take over from one micro-batch to the next. `directory` is None for a bounded run."""
 
     plan: ChainPlan
     moment: Moment
     directory: str | None = None
     manifest: Manifest = field(default_factory=dict)
-    sink: SinkSpec | None = None
     plugins: str | None = None
     """The plugin folder, so that tasks find the operators that the driver found."""
     signals: tuple[Signal, ...] = ()
@@ -45,7 +42,6 @@ class Orders:
                 "moment": [moment.batch, moment.watermark_us, moment.now_us, moment.limit_s],
                 "directory": self.directory,
                 "manifest": manifest_to_json(self.manifest),
-                "sink": None if self.sink is None else asdict(self.sink),
                 "plugins": self.plugins,
                 "signals": [asdict(signal) for signal in self.signals],
             }
@@ -55,12 +51,11 @@ class Orders:
     def from_json(cls, text: str) -> Orders:
         fields = json.loads(text)
         manifest = manifest_from_json(fields["manifest"])
-        sink = None if fields["sink"] is None else SinkSpec.from_dict(fields["sink"])
         inputs = tuple(_input(*one) for one in fields["inputs"])
         edges = tuple(Edge(**edge) for edge in fields["edges"])
         plan, moment = ChainPlan(_nodes(fields["nodes"]), inputs, edges), Moment(*fields["moment"])
         signals = tuple(Signal(**signal) for signal in fields["signals"])
-        return cls(plan, moment, fields["directory"], manifest, sink, fields["plugins"], signals)
+        return cls(plan, moment, fields["directory"], manifest, fields["plugins"], signals)
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from headrace.serial import LaneInput, Partitioning
 from headrace.serial.keys import Integers
 from headrace.serial.places import PARTITIONS_PER_SOURCE
 from headrace.spark.pieces import in_pieces
-from headrace.spark.specs import RECORD_OFFSET
+from headrace.spark.record_rows import without_offsets
 
 LANE, ORIGIN, ORDINAL, PACKET = "lane", "origin", "ordinal", "packet"
 PACKET_COLUMNS = f"{LANE} INT, {ORIGIN} INT, {ORDINAL} INT, {PACKET} BINARY"
@@ -33,16 +33,6 @@ class ReadCounts:
 
     rows: int = 0
     bad: int = 0
-
-
-def without_offsets(
-    batch: pa.RecordBatch, *, origins: Integers | None = None, origin: int | None = None, source: int = 0
-) -> LaneInput:
-    """Rows for a chain; the offsets of their records, if they came along, beside them."""
-    if batch.schema.get_field_index(RECORD_OFFSET) < 0:
-        return LaneInput(batch, origins, origin, None, source)
-    offsets = batch.column(RECORD_OFFSET).to_numpy(zero_copy_only=False)
-    return LaneInput(batch.drop_columns([RECORD_OFFSET]), origins, origin, offsets, source)
 
 
 def packed(

@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from headrace.graph.document import Document
-from headrace.spark.chain_figures import ChainFigures
 from headrace.spark.compile import BAD_ROWS, NODE_ROWS, SKIPPED_ROWS
 from headrace.spark.plan import QueryPlan
 from headrace.spark.positions import parse_offsets
+from headrace.spark.query_figures import QueryFigures
 from headrace.spark.specs import node_of
 from headrace.spark.status import NodeCount, QueryStatus
 
@@ -34,7 +34,7 @@ class QueryProgress:
     rows: dict[str, int] = field(default_factory=dict)
     bad: dict[str, int] = field(default_factory=dict)
     late: int = 0
-    chain: ChainFigures = field(default_factory=ChainFigures)
+    figures: QueryFigures = field(default_factory=QueryFigures)
     signals: Mapping[str, int] = field(default_factory=dict)
     """Signals by what became of them."""
 
@@ -65,7 +65,7 @@ class QueryProgress:
             "edges": {f"{e.source}→{e.target}": nodes[e.source] for e in document.edges if e.source in nodes},
             "partitions": {partition: end - before.get(partition, end) for partition, end in after.items()},
             "lag": dict(self.lag),
-            "bad": sum(bad.values()) + self.chain.failed_in(self.batch),
+            "bad": sum(bad.values()) + self.figures.failed_in(self.batch),
             "late": late,
         }
 
@@ -75,16 +75,8 @@ class QueryProgress:
         return self._by_partition(self.ends)
 
     def status(self) -> QueryStatus:
-        failed, late = self.chain.of_figure("failed"), self.chain.of_figure("late")
-        counts = [
-            NodeCount(
-                node,
-                rows,
-                self.bad.get(node, 0) + failed.get(node, 0),
-                (self.late if node == self.plan.base.id and self.plan.chained else 0) + late.get(node, 0),
-            )
-            for node, rows in self.rows.items()
-        ]
+        counted = self.figures.by_node()
+        counts = [self._count(node, rows, counted.get(node, {})) for node, rows in self.rows.items()]
         return QueryStatus(
             self.plan.name,
             self.batch,
@@ -95,6 +87,18 @@ class QueryProgress:
             self.plan.members,
             self.positions,
             dict(self.signals),
+        )
+
+    def _count(self, node: str, rows: int, counted: Mapping[str, int]) -> NodeCount:
+        """Rows of a node, and what Spark and the node's tasks counted besides."""
+        late = self.late if node == self.plan.base.id and self.plan.chained else 0
+        return NodeCount(
+            node,
+            rows,
+            self.bad.get(node, 0) + counted.get("failed", 0),
+            late + counted.get("late", 0),
+            counted.get("copies", 0),
+            counted.get("copied_bytes", 0),
         )
 
     def _by_partition(self, offsets: Mapping[str, Mapping[str, int]]) -> dict[str, int]:
@@ -123,8 +127,8 @@ class QueryProgress:
             node = self._source_of(source)
             handed_on[node] = max(source.numInputRows, handed_on.get(node, 0))
         rows = {node: n - counts.bad.get(node, 0) + counts.skipped.get(node, 0) for node, n in handed_on.items()}
-        # A chain counts its own rows, those between its nodes, and those of a source that never reach Spark.
-        return {**rows, **self.chain.rows_of(report.batchId), **counts.nodes}, counts.bad
+        # Tasks count rows that never reach Spark: in a chain, and those that they stage as they read them.
+        return {**rows, **self.figures.rows_of(report.batchId), **counts.nodes}, counts.bad
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,11 +31,18 @@ LARGE_VALUE_BYTES = 64 * 1024
 GATHERED_ROWS = 16_384
 # Of a record that ends a job, so much is told with the error.
 VALUE_BYTES_MAX = 1_000
+_BESIDE_TYPES = {"_offset": pa.int64(), BAD_COLUMN: pa.string(), SKIPPED_COLUMN: pa.int64()}
 
 
 def read_range(spec: SourceSpec, schema: StructType, partition: int, start: int, end: int) -> Iterator[pa.RecordBatch]:
     """Runs in a task: the rows of one range, in order, as Arrow batches of exactly the schema."""
     return read_columns(spec, to_arrow_schema(schema, timezone="UTC"), partition, start, end)
+
+
+def with_columns_beside(columns: pa.Schema, *names: str) -> pa.Schema:
+    """The columns, and these of what a record has beside its values, where they are not among them."""
+    more = [pa.field(name, _BESIDE_TYPES[name]) for name in names if name not in columns.names]
+    return pa.schema([*columns, *more])
 
 
 def read_columns(
@@ -55,8 +62,8 @@ def read_columns(
             if decoded.bad and spec.fail_on_bad:
                 raise _bad_record(spec, partition, records, decoded.bad[0])
             rows = _good_rows(columns, decoded, records, partition)
+            latest.take_in(rows)
             if spec.prefilter is not None:
-                latest.take_in(rows)
                 rows = admitted(rows, spec.prefilter)
                 skipped += decoded.rows.num_rows - rows.num_rows
             yield from gathered.with_more(rows)
@@ -64,8 +71,9 @@ def read_columns(
                 letters = [_dead_letter(spec, partition, records, record) for record in decoded.bad]
                 yield _aside(columns, BAD_COLUMN, letters)
     yield from gathered.rest()
-    if skipped:
-        yield _at(spec, _aside(columns, SKIPPED_COLUMN, [skipped - 1]), latest.time)
+    if skipped or (spec.serves_chain and latest.time is not None):
+        beside = _aside(columns, SKIPPED_COLUMN, [skipped - 1])
+        yield _with_value(_at(spec, beside, latest.time), "_partition", partition)
 
 
 def _portions(spec: SourceSpec, records: Records) -> Iterator[Records]:
@@ -105,15 +113,20 @@ def idle_row(spec: SourceSpec, schema: StructType, event_time_ms: int) -> pa.Rec
 
 def _at(spec: SourceSpec, row: pa.RecordBatch, time: pa.Scalar[Any] | None) -> pa.RecordBatch:
     """The same row with an event time, where something waits for one."""
-    if time is None or spec.event_time not in row.schema.names:
+    return row if time is None or spec.event_time is None else _with_value(row, spec.event_time, time.as_py())
+
+
+def _with_value(row: pa.RecordBatch, name: str, value: object) -> pa.RecordBatch:
+    """The same row with a value in this column, where it has one."""
+    place = row.schema.get_field_index(name)
+    if place < 0:
         return row
-    place = row.schema.get_field_index(spec.event_time)
-    kind = row.schema.field(place).type
-    return row.set_column(place, row.schema.field(place), pa.array([time.as_py()], kind))
+    field = row.schema.field(place)
+    return row.set_column(place, field, pa.array([value], field.type))
 
 
 class _Latest:
-    """The greatest event time of rows that may not be handed on: they have happened all the same."""
+    """The greatest event time of all rows, also of those that are not handed on: they have happened all the same."""
 
     def __init__(self, spec: SourceSpec) -> None:
         self._column = spec.event_time

@@ -19,13 +19,13 @@ from headrace.serial import LaneResult, Moment
 from headrace.spark.batch_signals import NO_SIGNALS, BatchSignals, SignalsRecord
 from headrace.spark.chain import results_of
 from headrace.spark.chain_driver import ChainDriver
-from headrace.spark.chain_figures import ChainFigures
 from headrace.spark.checkpoint import Checkpoint
 from headrace.spark.commit import CommitLog, CommitRecord, FileMove, Rows, append_rows
 from headrace.spark.files import make_visible, update_preview
 from headrace.spark.holds import QueryHold
 from headrace.spark.orders import ChainRecord
 from headrace.spark.positions import source_offsets
+from headrace.spark.query_figures import QueryFigures
 from headrace.spark.query_signals import QuerySignals
 from headrace.spark.specs import MESSAGE_COLUMN, SINK_PROPERTY, SinkSpec
 from headrace.spark.staging import Staged, message_of
@@ -74,7 +74,7 @@ class Committer:
         self._log = log
         self._checkpoint = Checkpoint(Path(spec.checkpoint or ""))
         self._moment: Moment | None = None
-        self.figures = ChainFigures() if chain is None else chain.figures
+        self.figures = QueryFigures()
 
     def write(self, frame: DataFrame, batch: int) -> None:
         """Called by Spark once for every batch, and again for the same one after a crash: that changes nothing."""
@@ -113,7 +113,7 @@ class Committer:
         self._moment = None
         if not known and last is not None and offsets is not None:
             signals, record = self._signals_of(last, offsets), ChainRecord.from_json(last.chain)
-            self._moment = chain.give_orders(frame, batch, offsets, record, sink=self._spec, signals=signals)
+            self._moment = chain.give_orders(frame, batch, offsets, record, signals)
 
     def _signals_of(self, last: CommitRecord, offsets: str) -> BatchSignals:
         return NO_SIGNALS if self.signals is None else self.signals.of_batch(last, offsets)
@@ -185,15 +185,15 @@ class Committer:
             )
 
 
-def write_once(spec: SinkSpec, frame: DataFrame) -> ChainFigures:
-    """A batch run is one transaction: all its rows, or none. Returns what its chain counted, if it has one."""
+def write_once(spec: SinkSpec, frame: DataFrame) -> QueryFigures:
+    """A batch run is one transaction: all its rows, or none. Returns what its tasks counted."""
     messages = staged(spec, frame)
     with Client(spec.bootstrap, client_id="headrace-sink") as client:
         append_rows(client, f"headrace.{spec.query}", collect_rows(messages))
     make_visible(moves(spec, 0, messages))
     update_preview(spec, messages)
     discard(messages)
-    figures = ChainFigures()
+    figures = QueryFigures()
     figures.add(0, results_of(lane for message in messages for lane in message.lanes), messages)
     return figures
 

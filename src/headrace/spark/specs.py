@@ -23,13 +23,16 @@ CHAIN_COLUMN = "_chain"
 BATCH_PROPERTY = "streaming.sql.batchId"
 # The only column of a frame whose tasks have staged their rows themselves.
 MESSAGE_COLUMN = "_message"
-# Where tasks that stage what they read find their sink, as JSON.
+# The property of a Spark job under which tasks that stage their rows themselves find their sink, as JSON.
 SINK_PROPERTY = "headrace.sink"
 # What travels beside the rows: in a row of data all of these are null.
 ASIDE_COLUMNS = {BAD_COLUMN: "STRING", SKIPPED_COLUMN: "BIGINT", LETTER_COLUMN: "STRING", CHAIN_COLUMN: "BINARY"}
 # Which record a row is, on its way to a chain: its source and partition as one number (`places.origin_of`), its offset.
+# A row with a time is none: it tells how far event time came in its partition, also by rows that were left out.
 RECORD_ORIGIN = "_record_origin"
 RECORD_OFFSET = "_record_offset"
+RECORD_TIME = "_record_time"
+RECORD_COLUMNS = (RECORD_ORIGIN, RECORD_OFFSET, RECORD_TIME)
 SYSTEM_COLUMNS = {"_timestamp": "TIMESTAMP", "_key": "BINARY", "_partition": "INT", "_offset": "BIGINT"}
 
 # Topic partition → offset, as Spark keeps it in its checkpoint; JSON knows only text keys.
@@ -103,8 +106,8 @@ class SourceSpec:
     micro-batches at the signals to `pipeline`, together with the other sources of its query (`read`). Where it is
     `tagged`, its offsets name its node, so that those of several sources can be told apart.
 
-    `event_time` is the column whose watermark windows and joins wait for: rows that are not handed on move it too. When
-    no row came for `idle_after_ms`, a row that stands for none moves it on with the clock.
+    `event_time` is the column whose watermark operators in or behind Spark's plan wait for: rows that are left out move
+    it too. When no row came for `idle_after_ms`, a row that stands for none moves it on with the clock.
 
     The versions of `tables`, by node, are among its offsets: what a micro-batch looks up is as old as what it reads.
     """
@@ -211,11 +214,7 @@ class SinkSpec:
 
     @classmethod
     def from_json(cls, text: str) -> SinkSpec:
-        return cls.from_dict(json.loads(text))
-
-    @classmethod
-    def from_dict(cls, fields: dict[str, Any]) -> SinkSpec:
-        """What `asdict` gave, also through JSON."""
+        fields = json.loads(text)
         return cls(**{**fields, "outputs": tuple(_output(output) for output in fields["outputs"])})
 
 

@@ -26,7 +26,15 @@ from headrace.formats.json_text import json_texts
 from headrace.log import encode_batches
 from headrace.spark.partitioner import by_partition, partitions_of
 from headrace.spark.python_stage import PythonStage
-from headrace.spark.specs import BATCH_PROPERTY, CHAIN_COLUMN, MESSAGE_COLUMN, Output, SinkSpec, physical_columns
+from headrace.spark.specs import (
+    BATCH_PROPERTY,
+    CHAIN_COLUMN,
+    MESSAGE_COLUMN,
+    SINK_PROPERTY,
+    Output,
+    SinkSpec,
+    physical_columns,
+)
 
 # Up to this size a task's rows for one partition travel in its commit message; beyond it, in a file.
 INLINE_BYTES_MAX = 256 * 1024
@@ -73,6 +81,15 @@ class Staged(WriterCommitMessage):
     rows: dict[str, int]
     lanes: tuple[bytes, ...] = ()
     """What the lanes of a chain left, for the commit."""
+
+
+def current_sink() -> SinkSpec:
+    """The sink that came with this task. Raises InvalidInput where it was told of none."""
+    context = TaskContext.get()
+    text = None if context is None else context.getLocalProperty(SINK_PROPERTY)
+    if not text:
+        raise InvalidInput("a task that stages its rows was told of no sink")
+    return SinkSpec.from_json(text)
 
 
 def message_of(spec: SinkSpec, batches: Iterable[pa.RecordBatch]) -> pa.RecordBatch:

@@ -11,12 +11,15 @@ JobState = Literal["starting", "running", "stopping", "stopped", "failed"]
 
 @dataclass(frozen=True, slots=True)
 class NodeCount:
-    """Since the job started: rows that left the node, rows that could not be read, rows that came too late."""
+    """Since the job started: rows that left the node, rows that could not be read, rows that came too late; and how
+    often a serial operator made rows its own to write to them."""
 
     node: str
     rows_out_total: int = 0
     bad_total: int = 0
     late_total: int = 0
+    copies_total: int = 0
+    copied_bytes_total: int = 0
 
 
 @dataclass(frozen=True, slots=True)

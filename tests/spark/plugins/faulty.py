@@ -18,6 +18,7 @@ from headrace.operators import Port, Spec
 from headrace.operators.serial_operator import KeyedConfig, Keys, Partitioned, SerialOperator
 from headrace.serial import Batch, Context, Operator
 from headrace.spark.orders import ORDERS_PROPERTY
+from headrace.spark.specs import SINK_PROPERTY
 
 
 class FaultyConfig(KeyedConfig):
@@ -100,6 +101,7 @@ class _Total(Operator):
         context = TaskContext.get()
         assert context is not None
         (folder / "orders").write_text(context.getLocalProperty(ORDERS_PROPERTY) or "")
+        (folder / "sink").write_text(context.getLocalProperty(SINK_PROPERTY) or "")
         with pa.ipc.new_stream(str(folder / "rows"), batch.rows.schema) as writer:
             writer.write_batch(batch.rows)
         script = Path(__file__).parent.parent / "late_attempt.py"

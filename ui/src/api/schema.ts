@@ -1211,6 +1211,10 @@ export interface components {
         NodeCountView: {
             /** Bad Total */
             bad_total: number;
+            /** Copied Bytes Total */
+            copied_bytes_total: number;
+            /** Copies Total */
+            copies_total: number;
             /** Late Total */
             late_total: number;
             /** Node */

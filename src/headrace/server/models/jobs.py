@@ -66,6 +66,8 @@ class NodeCountView(Model):
     rows_out_total: int
     bad_total: int
     late_total: int
+    copies_total: int
+    copied_bytes_total: int
 
 
 class QueryView(Model):

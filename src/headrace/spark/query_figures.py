@@ -1,4 +1,4 @@
-"""What tasks that stage their rows counted: totals for the status of a query, and rows by node for each micro-batch."""
+"""What the tasks of a query counted: totals for its status, and rows by node for each micro-batch."""
 
 from __future__ import annotations
 
@@ -14,8 +14,9 @@ BATCHES_KEPT = 16
 
 
 @dataclass(slots=True)
-class ChainFigures:
-    """Of one query since it started. Sinks are counted too: behind a chain that stages its rows nobody else does."""
+class QueryFigures:
+    """Of one query since it started: what Spark cannot count, for its tasks stage their rows or run a chain. Sinks are
+    counted too."""
 
     totals: Counter[tuple[str, str]] = field(default_factory=Counter)
     """(node, figure) → sum."""
