@@ -24,9 +24,9 @@ MICRO_BATCHES: Final = 4
 # Java compiles what is hot only in the second round, and workers are warm: the last round counts.
 ROUNDS: Final = 3
 IDLE_TIMEOUT_S: Final = 600.0
-# What a peer gets, and how often: the last round counts.
-PEER_ROWS: Final = 200_000
-PEER_ROUNDS: Final = 2
+# What a peer gets, at once: it pays for every key of a micro-batch, whatever the key has. Before it, a few to warm up.
+PEER_ROWS: Final = 400_000
+PEER_WARM_ROWS: Final = 1_000
 PEER_WORKS: Final = ("window-length", "two-step-10k-keys")
 _STEPS: Final = {
     "window-length": 'length-window 1000 keys=k aggregates=["sum(x) AS s", "avg(x) AS a"]',
@@ -69,10 +69,9 @@ def _beside_peers(results: list[Result], settings: ChainSettings, directory: Pat
     """The same logic in `transformWithStateInPandas`, on fewer rows of the same kind: it is much slower."""
     peers = Peers(settings.against, directory / "peers", say)
     try:
-        files = write_files(directory / "files", PEER_ROWS) if settings.against else 0
         # A peer always moves rows by key: what it does is the same beside both forms of an item.
         works = dict.fromkeys(_work(result) for result in results)
-        rates = {work: _rates(work, peers, directory, files, say) for work in works}
+        rates = {work: _rates(work, peers, directory, say) for work in works}
         return [replace(result, peers=rates[_work(result)]) for result in results]
     finally:
         peers.close()
@@ -82,18 +81,19 @@ def _work(result: Result) -> str:
     return result.name.removesuffix("-shuffled")
 
 
-def _rates(work: str, peers: Peers, directory: Path, files: int, say: Say) -> dict[str, float]:
+def _rates(work: str, peers: Peers, directory: Path, say: Say) -> dict[str, float]:
     """Rows per second of each peer that can do this work."""
     rates = {}
     for name in peers.names(("tws",) if work in PEER_WORKS else ()):
-        for number in range(PEER_ROUNDS):
-            place = directory / f"{work}-{name}-{number}"
-            command = {"run": "chain", "work": work, "schema": SCHEMA, "path": str(directory / "files")}
-            places = {"output": str(place / "out"), "checkpoint": str(place / "checkpoint")}
-            seconds = peers.ask(name, {**command, **places, "files_per_batch": files // MICRO_BATCHES})
+        for row_count in (PEER_WARM_ROWS, PEER_ROWS):
+            place = directory / f"{work}-{name}-{row_count}"
+            files = write_files(place / "in", row_count)
+            command = {"run": "chain", "work": work, "schema": SCHEMA, "files_per_batch": files}
+            places = {"path": str(place / "in"), "output": str(place / "out"), "checkpoint": str(place / "checkpoint")}
+            seconds = peers.ask(name, {**command, **places})
             if seconds is not None:
-                rates[name] = PEER_ROWS / seconds
-                say(f"{work} {name}: {rates[name]:,.0f} rows/s")
+                rates[name] = row_count / seconds
+                say(f"{work} {name}: {rates[name]:,.0f} rows/s of {row_count:,}")
     return rates
 
 
