@@ -4,6 +4,7 @@ import json
 import subprocess
 import sys
 from collections import Counter
+from pathlib import Path
 
 import pytest
 
@@ -11,7 +12,7 @@ from headrace.bench.nexmark import SIDE_DECLARATION, NexmarkSettings
 from headrace.bench.nexmark_events import CLOSING_MS, PER_GROUP, SCHEMAS, STREAMS, Events
 from headrace.bench.nexmark_peer import BY_HAND
 from headrace.bench.nexmark_queries import NAMES, find_query, parse_query
-from headrace.bench.nexmark_results import canonical, require_equal
+from headrace.bench.nexmark_results import canonical, require_equal, rows_of_files
 from headrace.bench.rows import EPOCH_MS, PARTITIONS
 from headrace.errors import InvalidInput, JobFailed
 from headrace.pipeline import Pipeline
@@ -58,7 +59,10 @@ def test_a_query_says_what_it_reads_and_how_its_rows_are_compared() -> None:
     assert (query.sql, query.reference.strip()) == ("SELECT 1 EMIT CHANGES", "SELECT 1")
     assert (query.reads, query.keys, query.is_windowed) == (("person", "auction"), ("a", "b"), True)
     assert query.is_alone
-    assert parse_query("q", "SELECT 1;\n-- @reference\nSELECT 2;\n").reference == "SELECT 2"
+    both = parse_query("q", "SELECT 1;\n-- @reference\nSELECT 2;\n")
+    assert (both.reference, both.flink) == ("SELECT 2", "SELECT 2")
+    all_three = parse_query("q", "SELECT 1;\n-- @reference\nSELECT 2;\n-- @flink\nSELECT 3;\n")
+    assert (all_three.sql, all_three.reference, all_three.flink) == ("SELECT 1", "SELECT 2", "SELECT 3")
 
 
 def test_rows_are_equal_however_times_and_numbers_are_written() -> None:
@@ -67,6 +71,13 @@ def test_rows_are_equal_however_times_and_numbers_are_written() -> None:
     require_equal(ours, theirs, "theirs")
     with pytest.raises(JobFailed, match="1 rows are missing and 0 too many, of 1"):
         require_equal(ours, Counter(), "theirs")
+
+
+def test_notes_of_an_engine_are_no_rows(tmp_path: Path) -> None:
+    for name in ("part-0", "b/part-1.json", "_SUCCESS", ".part-0.crc", "_spark_metadata/0"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(json.dumps({"of": name}) + "\n")
+    assert [row["of"] for row in rows_of_files(tmp_path)] == ["b/part-1.json", "part-0"]
 
 
 def test_of_rows_with_one_key_the_last_counts() -> None:

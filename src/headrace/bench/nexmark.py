@@ -14,8 +14,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from headrace.bench import processes
+from headrace.bench import nexmark_flink, processes
 from headrace.bench import rows as data
+from headrace.bench.environments import python_with
 from headrace.bench.names import check_names
 from headrace.bench.nexmark_events import (
     CLOSING_MS,
@@ -30,14 +31,15 @@ from headrace.bench.nexmark_events import (
 )
 from headrace.bench.nexmark_queries import NAMES, Query, find_query
 from headrace.bench.nexmark_results import Row, canonical, require_equal, rows_of_files
-from headrace.bench.peers import Peers, Say, tuned_spark_peer
+from headrace.bench.peers import Peer, Peers, Say, tuned_spark_peer
 from headrace.bench.report import Report, Result
 from headrace.embedded import Local, local
 from headrace.errors import InvalidInput, JobFailed
 from headrace.pipeline import Pipeline
 from headrace.wire.client import Client
 
-PEERS: Final = ("pyspark",)
+PEERS: Final = ("pyspark", "flink")
+FLINK_VERSION: Final = "2.3.0"
 UNIT: Final = "events/CPU-s"
 EVENTS: Final = 300_000
 EVENTS_FULL: Final = 2_000_000
@@ -60,7 +62,7 @@ class NexmarkSettings:
     """Raises InvalidInput for a query or a peer that does not exist, or for events that are no whole groups."""
 
     queries: tuple[str, ...] = NAMES
-    against: tuple[str, ...] = PEERS
+    against: tuple[str, ...] = ("pyspark",)
     events: int = EVENTS
     rounds: int = ROUNDS
 
@@ -97,7 +99,8 @@ def run_nexmark(settings: NexmarkSettings, say: Say) -> Report:
         temporary = tempfile.TemporaryDirectory(prefix="headrace-bench-", ignore_cleanup_errors=True)
         directory = Path(stack.enter_context(temporary))
         # What is right comes from PySpark as well, whoever is compared with.
-        peers = Peers(PEERS, directory / "peers", say, start=tuned_spark_peer)
+        wanted = tuple(dict.fromkeys(("pyspark", *settings.against)))
+        peers = Peers(wanted, directory / "peers", say, start=_start_peer)
         stack.callback(peers.close)
         home = stack.enter_context(local(directory / "data", spark_conf={"spark.sql.session.timeZone": "UTC"}))
         site = AuctionSite(home, peers, directory, settings, say)
@@ -127,15 +130,25 @@ class AuctionSite:
                 self._home.create_topic(stream, partitions=data.PARTITIONS)
                 for block in self._events.blocks(stream):
                     data.write_file(block, folder)
+                    self._append_text(stream, block)
                     data.append_values(client, stream, block.partition, data.json_values(block.rows))
         self._prepare_side_input()
+
+    def _append_text(self, stream: Stream, block: data.Block) -> None:
+        """For Flink, which reads the files of a folder in any order: one for each partition; and a few rows alone."""
+        lines = [f"{line}\n" for line in data.json_values(block.rows).to_pylist()]
+        for files, chosen in ((self._files_of_flink, lines), (self._first_files_of_flink, lines[:1])):
+            (files / stream).mkdir(parents=True, exist_ok=True)
+            with (files / stream / f"{block.partition}.json").open("a") as file:
+                file.writelines(chosen)
 
     def _prepare_side_input(self) -> None:
         rows = side_input()
         self._home.create_topic(SIDE_INPUT, config={"cleanup.policy": "compact"})
         self._home.produce(SIDE_INPUT, rows, key="key")
-        (self._files / SIDE_INPUT).mkdir()
-        (self._files / SIDE_INPUT / "0.json").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+        for files in (self._files, self._files_of_flink, self._first_files_of_flink):
+            (files / SIDE_INPUT).mkdir()
+            (files / SIDE_INPUT / "0.json").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
 
     def measure(self, name: str) -> Result | None:
         """None for a query that cannot run, which is said. Raises JobFailed for rows that are not right."""
@@ -152,8 +165,11 @@ class AuctionSite:
         for number in range(self._settings.rounds):
             run = f"{name}-{number}"
             ours.append(self._ours(run, query, right))
-            for peer in self._peers.names(() if query.is_alone else self._settings.against):
-                figure = self._theirs(run, query, peer, right)
+            for peer in self._peers.names(self._settings.against):
+                is_flink, is_first = peer == "flink", number == 0
+                figure = (
+                    self._flinks(query, right if is_first else None) if is_flink else self._sparks(run, query, right)
+                )
                 if figure is not None:
                     theirs.setdefault(peer, []).append(figure)
         figures = {peer: _rate(found) for peer, found in theirs.items()}
@@ -181,17 +197,46 @@ class AuctionSite:
         require_equal(right, canonical(self._home.rows(run), query.keys), f"{run} of ours")
         return Figure(self._read(query), ended_s - began_s, cpu_s - used_s)
 
-    def _theirs(self, run: str, query: Query, peer: str, right: Counter[Row]) -> Figure | None:
+    def _sparks(self, run: str, query: Query, right: Counter[Row]) -> Figure | None:
+        if query.is_alone:
+            return None
+        peer = "pyspark"
         place = self._directory / f"{run}-{peer}"
         output = place / "rows"
         command = {"run": "nexmark", "query": query.name, "changes": query.is_changing, "output": str(output)}
-        used_s = self._peers.cpu_s(peer)
-        seconds = self._peers.ask(peer, {**self._of_files(), **command, "checkpoint": str(place / "checkpoint")})
-        if seconds is None:
-            return None
-        figure = Figure(self._read(query), seconds, self._peers.cpu_s(peer) - used_s)
-        require_equal(right, canonical(rows_of_files(output), query.keys), f"{run} of {peer}")
+        figure = self._figure(query, peer, {**self._of_files(), **command, "checkpoint": str(place / "checkpoint")})
+        if figure is not None:
+            require_equal(right, canonical(rows_of_files(output), query.keys), f"{run} of {peer}")
         return figure
+
+    def _flinks(self, query: Query, right: Counter[Row] | None) -> Figure | None:
+        """In the first round rows are compared with what is right, of a batch where a file cannot hold changes. Later
+        they go nowhere, and what the same takes for hardly any rows is taken off: Flink starts a cluster every time."""
+        until_ms = CLOSING_MS if query.is_windowed else None
+        command = {**self._of_files(), "path": str(self._files_of_flink), "sql": query.flink, "until": until_ms}
+        if right is not None:
+            output = self._directory / f"{query.name}-flink"
+            figure = self._figure(
+                query, "flink", {**command, "streaming": not query.is_changing, "output": str(output)}
+            )
+            if figure is not None:
+                require_equal(right, canonical(rows_of_files(output), query.keys), f"{query.name} of flink")
+            return figure
+        command |= {"streaming": True, "output": None}
+        start = self._figure(query, "flink", {**command, "path": str(self._first_files_of_flink)})
+        figure = self._figure(query, "flink", command)
+        if start is None or figure is None:
+            return None
+        if figure.cpu_s <= start.cpu_s or figure.wall_s <= start.wall_s:
+            self._say(f"{query.name}: too few events to tell the work of flink from its start")
+            return None
+        return Figure(figure.events, figure.wall_s - start.wall_s, figure.cpu_s - start.cpu_s)
+
+    def _figure(self, query: Query, peer: str, command: dict[str, Any]) -> Figure | None:
+        """None when the peer cannot run."""
+        used_s = self._peers.cpu_s(peer)
+        seconds = self._peers.ask(peer, command)
+        return None if seconds is None else Figure(self._read(query), seconds, self._peers.cpu_s(peer) - used_s)
 
     def _settled(self, run: str) -> tuple[float, float]:
         """When the last rows were out, and the CPU used by then. The micro-batch that closes windows has no rows to
@@ -237,6 +282,22 @@ class AuctionSite:
     @property
     def _files(self) -> Path:
         return self._directory / "files"
+
+    @property
+    def _files_of_flink(self) -> Path:
+        return self._directory / "files-of-flink"
+
+    @property
+    def _first_files_of_flink(self) -> Path:
+        return self._directory / "first-files-of-flink"
+
+
+def _start_peer(name: str, directory: Path) -> Peer:
+    """Raises ExternalFailure where it cannot be had."""
+    if name != "flink":
+        return tuned_spark_peer(name, directory)
+    python = python_with("apache-flink", FLINK_VERSION)
+    return Peer(name, [str(python), str(Path(nexmark_flink.__file__))], directory)
 
 
 def _created(run: str, query: Query) -> str:

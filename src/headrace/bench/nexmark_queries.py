@@ -2,7 +2,7 @@
 
 Comments in a file: `@reads` the streams, unless it is only bid; `@keys` of rows that are alike in these columns the
 last counts; `@windowed` rows come when windows close; `@alone` Spark has no plan for it, so that nobody writes it by
-hand; `@reference` what is right, where it is no batch query.
+hand; `@reference` what is right, where it is no batch query; `@flink` the same for Flink, where it differs from that.
 
 Some differ from the original, so that results can be compared: q12 goes by event time, and rows that rank equal in q9,
 q18 and q19 are told apart by further columns. Joins without a bound name a retention that no row outlives.
@@ -19,6 +19,7 @@ from headrace.bench.nexmark_events import STREAMS, Stream
 
 NAMES: Final = tuple(f"q{number}" for number in range(24))
 _REFERENCE: Final = "-- @reference\n"
+_FLINK: Final = "-- @flink\n"
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +29,7 @@ class Query:
     name: str
     sql: str
     reference: str
+    flink: str
     reads: tuple[Stream, ...]
     keys: tuple[str, ...]
     is_windowed: bool
@@ -46,12 +48,15 @@ def find_query(name: str) -> Query | None:
 
 
 def parse_query(name: str, text: str) -> Query:
+    text, _, flink = text.partition(_FLINK)
     sql, _, reference = text.partition(_REFERENCE)
+    right = _statement(reference or sql).removesuffix("EMIT CHANGES")
     reads = _listed(sql, "reads") or ("bid",)
     return Query(
         name,
         _statement(sql),
-        _statement(reference or sql).removesuffix("EMIT CHANGES"),
+        right,
+        _statement(flink) or right,
         tuple(stream for stream in STREAMS if stream in reads),
         _listed(sql, "keys"),
         "-- @windowed\n" in sql,

@@ -22,8 +22,13 @@ Row: TypeAlias = tuple[tuple[str, Hashable], ...]
 
 def rows_of_files(directory: Path) -> list[dict[str, Any]]:
     """All rows of JSON files, in the order of their folders, which is that of micro-batches."""
-    files = sorted(path for path in directory.rglob("*.json") if not path.name.startswith((".", "_")))
+    files = sorted(path for path in directory.rglob("*") if path.is_file() and not _is_hidden(path, directory))
     return [json.loads(line) for path in files for line in path.read_text().splitlines()]
+
+
+def _is_hidden(path: Path, directory: Path) -> bool:
+    """What an engine notes down for itself beside the rows."""
+    return any(part.startswith((".", "_")) for part in path.relative_to(directory).parts)
 
 
 def canonical(rows: Iterable[Mapping[str, Any]], keys: tuple[str, ...]) -> Counter[Row]:

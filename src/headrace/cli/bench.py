@@ -109,7 +109,7 @@ def nexmark(
     queries: Annotated[str, typer.Option("--queries", help="Only these, as q0,q5; default: all.")] = "",
     events: Annotated[int, typer.Option("--events", min=0, help="How many; 0: 300,000, or 2,000,000 in full.")] = 0,
     full: Annotated[bool, typer.Option("--full", help="2,000,000 events, the median of three rounds.")] = False,
-    against: Annotated[str, typer.Option("--against", help="Peers: pyspark, or nothing.")] = "pyspark",
+    against: Annotated[str, typer.Option("--against", help="Peers, as a,b: pyspark, flink.")] = "pyspark",
     as_json: Json = False,
 ) -> None:
     """Queries over an auction site, events per CPU-second; all results must be equal."""

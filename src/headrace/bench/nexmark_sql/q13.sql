@@ -5,3 +5,7 @@ JOIN side_input AS s ON b.side_key = s.key;
 -- @reference
 SELECT b.auction, b.bidder, b.price, b.dateTime, s.value
 FROM bid AS b JOIN side_input AS s ON b.auction % 10000 = s.key;
+
+-- @flink
+SELECT b.auction, b.bidder, b.price, b.dateTime, s.`value`
+FROM bid AS b JOIN side_input AS s ON MOD(b.auction, 10000) = s.`key`;

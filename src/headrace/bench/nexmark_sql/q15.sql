@@ -13,3 +13,18 @@ SELECT day, count(*) AS total_bids, count(*) FILTER (WHERE price < 10000) AS ran
 FROM days
 GROUP BY day
 EMIT CHANGES;
+
+-- @flink
+WITH days AS (SELECT *, DATE_FORMAT(dateTime, 'yyyy-MM-dd') AS `day` FROM bid)
+SELECT `day`, count(*) AS total_bids, count(*) FILTER (WHERE price < 10000) AS rank1_bids,
+       count(*) FILTER (WHERE price >= 10000 AND price < 1000000) AS rank2_bids,
+       count(*) FILTER (WHERE price >= 1000000) AS rank3_bids, count(DISTINCT bidder) AS total_bidders,
+       count(DISTINCT bidder) FILTER (WHERE price < 10000) AS rank1_bidders,
+       count(DISTINCT bidder) FILTER (WHERE price >= 10000 AND price < 1000000) AS rank2_bidders,
+       count(DISTINCT bidder) FILTER (WHERE price >= 1000000) AS rank3_bidders,
+       count(DISTINCT auction) AS total_auctions,
+       count(DISTINCT auction) FILTER (WHERE price < 10000) AS rank1_auctions,
+       count(DISTINCT auction) FILTER (WHERE price >= 10000 AND price < 1000000) AS rank2_auctions,
+       count(DISTINCT auction) FILTER (WHERE price >= 1000000) AS rank3_auctions
+FROM days
+GROUP BY `day`;

@@ -1,3 +1,8 @@
 SELECT auction, bidder, price, channel, split(url, '/')[3] AS dir1, split(url, '/')[4] AS dir2, split(url,
        '/')[5] AS dir3
 FROM bid;
+
+-- @flink
+SELECT auction, bidder, price, channel, SPLIT_INDEX(url, '/', 3) AS dir1, SPLIT_INDEX(url, '/', 4) AS dir2,
+       SPLIT_INDEX(url, '/', 5) AS dir3
+FROM bid;

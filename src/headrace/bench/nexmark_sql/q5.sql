@@ -20,3 +20,19 @@ SELECT until, most, array_sort(collect_list(auction)) AS auctions
 FROM counts JOIN hot USING (until)
 WHERE num = most
 GROUP BY until, most;
+
+-- @flink
+WITH counts AS (
+  SELECT auction, COUNT(*) AS num, window_start, window_end
+  FROM HOP(TABLE bid, DESCRIPTOR(dateTime), INTERVAL '2' SECOND, INTERVAL '10' SECOND)
+  GROUP BY auction, window_start, window_end
+), hot AS (
+  SELECT window_start, window_end, MAX(num) AS most FROM counts GROUP BY window_start, window_end
+), found AS (
+  SELECT c.auction, h.most, c.window_start, c.window_end
+  FROM counts AS c
+  JOIN hot AS h ON c.window_start = h.window_start AND c.window_end = h.window_end AND c.num = h.most
+)
+SELECT window_end AS until, MAX(most) AS most, ARRAY_SORT(ARRAY_AGG(auction)) AS auctions
+FROM found
+GROUP BY window_start, window_end;

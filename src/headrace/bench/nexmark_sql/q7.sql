@@ -11,3 +11,12 @@ WITH highest AS (
 )
 SELECT b.auction, b.price, b.bidder, b.dateTime, b.extra
 FROM bid AS b JOIN highest AS h ON b.price = h.price AND b.dateTime >= h.since AND b.dateTime < h.until;
+
+-- @flink
+SELECT b.auction, b.price, b.bidder, b.dateTime, b.extra
+FROM bid AS b
+JOIN (
+  SELECT MAX(price) AS price, window_start, window_end
+  FROM TUMBLE(TABLE bid, DESCRIPTOR(dateTime), INTERVAL '10' SECOND)
+  GROUP BY window_start, window_end
+) AS h ON b.price = h.price AND b.dateTime >= h.window_start AND b.dateTime < h.window_end;

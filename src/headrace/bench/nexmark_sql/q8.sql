@@ -18,3 +18,14 @@ WITH people AS (
 )
 SELECT p.id, p.name, p.since
 FROM people AS p JOIN sellers AS s ON p.id = s.seller AND p.since = s.since;
+
+-- @flink
+SELECT p.id, p.name, p.window_start AS since
+FROM (
+  SELECT id, name, window_start, window_end FROM TUMBLE(TABLE person, DESCRIPTOR(dateTime), INTERVAL '10' SECOND)
+  GROUP BY id, name, window_start, window_end
+) AS p
+JOIN (
+  SELECT seller, window_start, window_end FROM TUMBLE(TABLE auction, DESCRIPTOR(dateTime), INTERVAL '10' SECOND)
+  GROUP BY seller, window_start, window_end
+) AS a ON p.id = a.seller AND p.window_start = a.window_start AND p.window_end = a.window_end;
