@@ -97,6 +97,8 @@ class ChainTester:
     nodes: Sequence[str] = ()
     event_time: str | None = None
     """The column of event time, of every source."""
+    event_times: Sequence[str | None] = ()
+    """That of each source, where they differ."""
     delay_us: int = 0
     lane: int = 0
     files: MemoryFiles = field(default_factory=MemoryFiles)
@@ -144,7 +146,7 @@ class ChainTester:
     ) -> pa.Table | None:
         moment = Moment(self.batch, watermark_us, self.clock.now_us)
         chain, versions = self.make(), self.versions
-        times = [self.event_time] * chain.source_count
+        times = self.event_times or [self.event_time] * chain.source_count
         run = LaneRun(chain, self._store, self.lane, moment, versions, event_times=times, signals=signals)
         self.files.tear = crash is not None and crash.while_writing
         try:

@@ -98,6 +98,14 @@ def test_a_filter_between_a_topic_and_the_union_keeps_the_union_in_sparks_plan()
     assert [one.source for one in plan.inputs] == ["all"]
 
 
+def test_rows_come_into_a_chain_from_a_topic_and_through_sparks_plan() -> None:
+    plan = planned(
+        f"{SOURCES} ! {TOTALS} as w ! union as all ! preview\n"
+        'topic two schema="k STRING, n BIGINT, s BIGINT" ! filter n>1 as some ! @all.in_2'
+    )
+    assert [one.source for one in plan.inputs][1:] == ["some"]
+
+
 @pytest.mark.parametrize(
     ("settings", "told"),
     [
@@ -120,7 +128,7 @@ def test_a_partitioning_that_cannot_be_is_refused(settings: str, told: str) -> N
         (f'{SOURCES} ! {TOTALS} ! aggregate keys=k aggregates=["sum(s) AS t"] ! preview', "cannot follow a serial"),
         (
             f"{SOURCES} ! {TOTALS} as w ! union as all ! preview\n"
-            'topic two schema="k STRING, n BIGINT, s BIGINT" ! filter n>1 ! @all.in_2',
+            'file rows schema="k STRING, n BIGINT, s BIGINT" ! @all.in_2',
             "not all topics",
         ),
         (f"{SOURCES} ! python headrace.operators.samples:unchanged ! {TOTALS} ! preview", "python may change"),

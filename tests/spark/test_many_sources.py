@@ -85,3 +85,30 @@ def test_a_union_of_topics_in_a_batch_and_in_a_stream(stack: Stack) -> None:
     for topic in (batched, streamed):
         assert sorted(int(row["k"]) for row in stack.rows(topic)) == expected
     assert result.rows["all"] == 50
+
+
+@pytest.mark.parametrize("between", ["", '! filter "price > 0"'])
+def test_the_newest_row_of_another_topic_through_a_restart(stack: Stack, between: str) -> None:
+    """Through the sources' readers, and through Spark's plan."""
+    trades, quotes, target = stack.topic("trades"), stack.topic("quotes"), stack.name("quoted")
+    document = stack.pipeline(
+        f"""topic {trades} schema="k STRING, n INT, ts TIMESTAMP" event_time=ts max_rows_per_batch=15 as trades
+          ! @quoted.left
+        topic {quotes} schema="k STRING, price INT, at TIMESTAMP" event_time=at as quotes {between} ! @quoted.right
+        asof-join k kind=left as quoted ! to-topic {target}"""
+    )
+    seconds = range(0, 60)
+    for part in (seconds[:40], [*seconds[40:], 900]):
+        stack.produce(
+            trades, [{"k": f"k{n % 3}", "n": n, "ts": f"2026-01-01T00:{n // 60:02d}:{n % 60:02d}.5Z"} for n in part]
+        )
+        prices = [n for n in part if n % 5 == 0]
+        stack.produce(
+            quotes,
+            [{"k": f"k{n % 3}", "price": n + 1, "at": f"2026-01-01T00:{n // 60:02d}:{n % 60:02d}Z"} for n in prices],
+        )
+        stack.run(document)
+    found = {row["n"]: row["price"] for row in stack.rows(target)}
+    # Every fifteenth second the price of each key is told, one key after the other.
+    expected = {n: max((m + 1 for m in range(0, n + 1, 5) if m % 3 == n % 3), default=None) for n in seconds}
+    assert found == expected

@@ -150,3 +150,32 @@ def test_a_self_join_and_a_union_are_printed_as_queries() -> None:
     assert "FROM t AS a\nJOIN t AS b ON a.k = b.j WITHIN 1 MINUTE;" in printed
     assert "SELECT *\nFROM v\nUNION ALL\nSELECT *\nFROM t;" in printed
     assert translate(printed, Catalogue()).edges == document.edges
+
+
+ASOF = """CREATE STREAM t (k STRING, n INT, ts TIMESTAMP, WATERMARK FOR ts AS ts);
+CREATE STREAM q (k STRING, j STRING, x DOUBLE, ts TIMESTAMP, WATERMARK FOR ts AS ts);
+CREATE STREAM v AS SELECT t.n, q.k AS its_key, q.x, q.ts AS since FROM t """
+
+
+@pytest.mark.parametrize(
+    ("clause", "config", "right"),
+    [
+        ("ASOF JOIN q ON t.k = q.k AND t.ts >= q.ts", {"keys": ["k"]}, ["k", "j", "x", "ts AS q_ts"]),
+        ("ASOF JOIN q USING (k) WITHIN 1m", {"keys": ["k"], "within": "1 minute"}, ["k", "j", "x", "ts AS q_ts"]),
+        (
+            "ASOF LEFT JOIN q ON t.k = q.k AND q.ts <= t.ts",
+            {"keys": ["k"], "kind": "left"},
+            ["k AS q_k", "j", "x", "ts AS q_ts", "k"],
+        ),
+        ("ASOF JOIN q ON q.j = t.k", {"keys": ["k"]}, ["k AS q_k", "j", "x", "ts AS q_ts", "j AS k"]),
+        ("LEFT ASOF JOIN q ON t.ts >= q.ts", {"kind": "left"}, ["k AS q_k", "j", "x", "ts AS q_ts"]),
+    ],
+)
+def test_the_newest_row_of_the_right(clause: str, config: dict[str, Json], right: list[Json]) -> None:
+    document = parse(f"{ASOF}{clause};")
+    nodes = {node.id: node for node in document.nodes}
+    assert (nodes["v_join"].operator, dict(nodes["v_join"].config)) == ("asof-join", config)
+    assert nodes["v_right"].config == {"columns": right}
+    printed = print_sql(document)
+    assert "ASOF" in printed
+    assert parse(printed) == document

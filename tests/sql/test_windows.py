@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from headrace.graph.document import Document, Json
 from headrace.operators.durations import canonical_duration_of
+from headrace.sql import parse, print_sql
 from headrace.sql.language.cursor import Cursor
 from headrace.sql.language.durations import print_duration, print_interval, read_duration
 from headrace.sql.language.script import read_script
@@ -19,6 +20,15 @@ Read = Callable[[str], Document]
 
 def window(document: Document) -> dict[str, Json]:
     return dict(document.node("o_window").config)
+
+
+def test_a_timeout_is_that_of_the_streams(read: Read) -> None:
+    select = "SELECT count(*) AS n FROM (SELECT * FROM t WHERE alt > 1) AS x WINDOW TUMBLING(10s) EMIT FINAL TIMEOUT 1m"
+    document = read(f"INSERT INTO o {select}")
+    assert document.node("t").config["idle_timeout"] == "1 minute"
+    printed = print_sql(document)
+    assert "IDLE AFTER INTERVAL '1' MINUTE" in printed
+    assert parse(printed) == document
 
 
 @pytest.mark.parametrize(

@@ -102,6 +102,19 @@ class Stream(Step, AggregationSteps, SerialSteps):
         settings: dict[str, Json] = {"on": on, "kind": kind, "spread": spread}
         return self._beside(table, "lookup-join", id, given(Stream.lookup_join, settings))
 
+    def asof_join(
+        self,
+        right: Step,
+        keys: Names = (),
+        *,
+        kind: Literal["inner", "left"] = "inner",
+        within: str | None = None,
+        id: str | None = None,
+    ) -> Stream:
+        """Adds to each row the newest row of another stream not later than it: `trades.asof_join(quotes, "symbol")`."""
+        settings: dict[str, Json] = {"keys": listed(keys), "kind": kind, "within": within}
+        return self._beside(right, "asof-join", id, given(Stream.asof_join, settings))
+
     def to_topic(
         self,
         topic: str,

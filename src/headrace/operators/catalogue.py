@@ -9,6 +9,7 @@ from headrace.errors import InvalidInput, did_you_mean
 from headrace.graph.document import Json
 from headrace.operators.aggregate import Aggregate
 from headrace.operators.aggregate_latest import AggregateLatest
+from headrace.operators.asof_join import AsofJoin
 from headrace.operators.cumulate_window import CumulateWindow
 from headrace.operators.deduplicate import Deduplicate
 from headrace.operators.file_sink import FileSink
@@ -63,6 +64,7 @@ BUILT_IN: tuple[AnyOperator, ...] = (
     Union(),
     Join(),
     LookupJoin(),
+    AsofJoin(),
     Deduplicate(),
     FollowedBy(),
     HttpLookup(),

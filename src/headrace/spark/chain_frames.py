@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,7 +14,9 @@ from headrace.operators.imports import load_object
 from headrace.operators.serial_chain import ChainPlan
 from headrace.serial import Partitioning
 from headrace.serial.key_hash import KEY_SEPARATOR, NULL_KEY
+from headrace.serial.places import origin_of
 from headrace.spark.chain import current_orders, inputs_of, lane_task
+from headrace.spark.chain_inputs import in_one_frame, inputs_apart
 from headrace.spark.packets import LANE, ReadCounts, unpacked
 from headrace.spark.record_rows import are_rows
 from headrace.spark.specs import CHAIN_COLUMN, LETTER_COLUMN, MESSAGE_COLUMN, RECORD_ORIGIN
@@ -51,14 +53,18 @@ def behind_packets(
 
 
 def behind_rows(
-    frame: DataFrame, chain: ChainPlan, catalogue: Catalogue, lane_count: int, *, stages: bool
+    frames: Sequence[DataFrame], chain: ChainPlan, catalogue: Catalogue, lane_count: int, *, stages: bool
 ) -> DataFrame:
-    """Rows that Spark hands over; brought to the lanes that the chain wants."""
+    """Rows that Spark hands over, of each input of the chain; brought to the lanes that the chain wants."""
     partitioning = chain.partitioning(catalogue)
+    columns = columns_behind(chain, catalogue, stages=stages)
+    if len(frames) > 1:
+        brought = _several_by_lane(frames, chain, partitioning or Partitioning(), lane_count)
+        return brought.mapInArrow(_task_of_several(chain, stages=stages), columns)
+    (frame,) = frames
     if partitioning is not None:
         frame = by_lane(frame, chain.schema, partitioning, lane_count)
-    task = _task(chain.schema, shuffled=partitioning is not None, stages=stages)
-    return frame.mapInArrow(task, columns_behind(chain, catalogue, stages=stages))
+    return frame.mapInArrow(_task(chain.schema, shuffled=partitioning is not None, stages=stages), columns)
 
 
 def lanes_of(chain: ChainPlan, catalogue: Catalogue, wanted: int) -> int | None:
@@ -69,16 +75,42 @@ def lanes_of(chain: ChainPlan, catalogue: Catalogue, wanted: int) -> int | None:
 
 def by_lane(frame: DataFrame, schema: Schema, partitioning: Partitioning, lane_count: int) -> DataFrame:
     """Rows brought to their lanes; each knows the record, or at least the task of Spark, that it is from."""
-    from pyspark.sql import functions as spark  # noqa: PLC0415
-
-    marked = frame if RECORD_ORIGIN in frame.columns else frame.withColumn(RECORD_ORIGIN, spark.spark_partition_id())
+    marked = _marked(frame)
     if partitioning.strategy == "by_key":
         return marked.repartitionById(lane_count, lane_column(schema, partitioning.keys, lane_count))
-    return _by_choice(marked, schema, partitioning, lane_count)
+    return _with_lane(marked, schema, partitioning, lane_count).repartitionById(lane_count, LANE).drop(LANE)
 
 
-def _by_choice(frame: DataFrame, schema: Schema, partitioning: Partitioning, lane_count: int) -> DataFrame:
-    """Rows whose lanes only Python can tell: it does so task by task, before Spark moves them.
+def _several_by_lane(
+    frames: Sequence[DataFrame], chain: ChainPlan, partitioning: Partitioning, lane_count: int
+) -> DataFrame:
+    """The same for rows of several inputs, in one frame."""
+    schemas = [one.schema for one in chain.inputs]
+    pairs = zip(frames, schemas, strict=True)
+    marked = [
+        _with_lane(_marked(frame, number), schema, partitioning, lane_count)
+        for number, (frame, schema) in enumerate(pairs)
+    ]
+    return in_one_frame(marked, schemas).repartitionById(lane_count, LANE).drop(LANE)
+
+
+def _marked(frame: DataFrame, number: int = 0) -> DataFrame:
+    """Rows that say where they are from; where their records are not known, by the task that has them."""
+    from pyspark.sql import functions as spark  # noqa: PLC0415
+
+    if RECORD_ORIGIN in frame.columns:
+        return frame
+    return frame.withColumn(RECORD_ORIGIN, spark.spark_partition_id() + origin_of(number, 0))
+
+
+def _with_lane(frame: DataFrame, schema: Schema, partitioning: Partitioning, lane_count: int) -> DataFrame:
+    if partitioning.strategy == "by_key":
+        return frame.withColumn(LANE, lane_column(schema, partitioning.keys, lane_count))
+    return _with_chosen_lane(frame, schema, partitioning, lane_count)
+
+
+def _with_chosen_lane(frame: DataFrame, schema: Schema, partitioning: Partitioning, lane_count: int) -> DataFrame:
+    """For rows whose lanes only Python can tell: it does so task by task, before Spark moves them.
 
     Rows that tell a time are none of its business: they go to the first lane."""
     from pyspark.sql.types import IntegerType, StructField, StructType  # noqa: PLC0415
@@ -95,8 +127,7 @@ def _by_choice(frame: DataFrame, schema: Schema, partitioning: Partitioning, lan
             yield batch.append_column(LANE, pa.array(lanes))
             first_row += rows.num_rows
 
-    chosen = frame.mapInArrow(choose, StructType([*frame.schema.fields, StructField(LANE, IntegerType())]))
-    return chosen.repartitionById(lane_count, LANE).drop(LANE)
+    return frame.mapInArrow(choose, StructType([*frame.schema.fields, StructField(LANE, IntegerType())]))
 
 
 def lane_column(schema: Schema, keys: tuple[str, ...], lane_count: int) -> Column:
@@ -129,5 +160,16 @@ def _task(columns: Schema, *, shuffled: bool, stages: bool) -> Task:
         orders, lane = current_orders([columns])
         sink = current_sink() if stages else None
         yield from lane_task(orders, lane, inputs_of(batches, shuffled=shuffled), sink=sink)
+
+    return run
+
+
+def _task_of_several(chain: ChainPlan, *, stages: bool) -> Task:
+    columns = [one.schema for one in chain.inputs]
+
+    def run(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        orders, lane = current_orders(columns)
+        sink = current_sink() if stages else None
+        yield from lane_task(orders, lane, inputs_apart(batches), sink=sink)
 
     return run

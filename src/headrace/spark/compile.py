@@ -263,7 +263,7 @@ class Compilation:
             frames[node.id] = self._joined_up(plan, node, inputs)
         if serial is None:
             return frames[plan.base.id]
-        return self._chained(frames[serial.inputs[0].source], plan, serial)
+        return self._chained([frames[one.source] for one in serial.inputs], plan, serial)
 
     def _reading(self, plan: QueryPlan, source: Node) -> Compilation:
         """The context for a source of the query."""
@@ -328,7 +328,7 @@ class Compilation:
         used = {name for names in read for name in names}
         return serial.reading([one.schema.keep(used) for one in serial.inputs])
 
-    def _chained(self, frame: DataFrame, plan: QueryPlan, serial: ChainPlan) -> DataFrame:
+    def _chained(self, frames: Sequence[DataFrame], plan: QueryPlan, serial: ChainPlan) -> DataFrame:
         with blaming(serial.nodes[0]):
             if (
                 plan.sources[0].operator != "topic"
@@ -337,11 +337,12 @@ class Compilation:
             ):
                 raise InvalidInput("as_topic is for rows of a topic", hint="leave partitioned as it is: by_key")
             # Columns that nobody uses were not read.
-            read = serial.reading([serial.schema.keep(frame.columns)])
-            beside = [name for name in RECORD_COLUMNS if name in frame.columns]
-            columns = [*(backquoted(name) for name in read.schema.names), *beside]
+            read = serial.reading(
+                [one.schema.keep(frame.columns) for one, frame in zip(serial.inputs, frames, strict=True)]
+            )
+            rows = [_with_records(frame, one.schema) for one, frame in zip(read.inputs, frames, strict=True)]
             stages = place(plan, serial, self.catalogue).way_out == "writer"
-            return behind_rows(frame.select(*columns), read, self.catalogue, self.lanes(serial) or 1, stages=stages)
+            return behind_rows(rows, read, self.catalogue, self.lanes(serial) or 1, stages=stages)
 
     def _staged_outputs(self, plan: QueryPlan) -> tuple[Output, ...]:
         """Of a query whose chain stages its rows: the sinks take all columns as they are."""
@@ -423,6 +424,12 @@ class Compilation:
         frame = self._counted(_wanted_only(frame, set(sinks.values())), "late", late, asides)
         wanted = [name for output in outputs for name in physical_columns(output)]
         return frame.select(*dict.fromkeys([*wanted, *(name for name in (CHAIN_COLUMN,) if name in frame.columns)]))
+
+
+def _with_records(frame: DataFrame, schema: Schema) -> DataFrame:
+    """These columns, and beside them which record each row is, where that is known."""
+    beside = [name for name in RECORD_COLUMNS if name in frame.columns]
+    return frame.select(*(backquoted(name) for name in schema.names), *beside)
 
 
 def _wanted_only(frame: DataFrame, keeps: set[str | None]) -> DataFrame:

@@ -167,7 +167,7 @@ def _require_order(plan: QueryPlan, chain: ChainPlan, catalogue: Catalogue) -> N
     hint = "write the rows to a topic, and go on from there"
     from_topics = all(plan.node(one.source).operator == "topic" for one in chain.inputs)
     partitioning = chain.partitioning(catalogue)
-    if len(chain.inputs) > 1 and not from_topics:
+    if len(chain.inputs) > 1 and not from_topics and (partitioning is None or not keeps_records(plan, chain)):
         raise InvalidInput(
             "rows come into a serial chain from several places that are not all topics", node=first, hint=hint
         )
@@ -177,7 +177,11 @@ def _require_order(plan: QueryPlan, chain: ChainPlan, catalogue: Catalogue) -> N
         hint = "leave partitioned as it is: by_key"
         raise InvalidInput("as_topic is for rows of one topic", node=first, hint=hint)
     if len(plan.sources) > 1 and chain.needs_order(catalogue) and not keeps_records(plan, chain):
-        raise InvalidInput("state in Python needs rows of one source, or of a union of topics", node=first, hint=hint)
+        raise InvalidInput(
+            "state in Python needs rows of one source, or of topics through filters, selects and unions",
+            node=first,
+            hint=hint,
+        )
 
 
 def keeps_records(plan: QueryPlan, chain: ChainPlan) -> bool:

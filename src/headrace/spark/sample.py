@@ -18,7 +18,7 @@ from headrace.graph.schema import Schema, backquoted
 from headrace.graph.validation import Validated, validate
 from headrace.operators import Catalogue
 from headrace.operators.projection import project
-from headrace.operators.serial_chain import ChainPlan
+from headrace.operators.serial_chain import ChainInput, ChainPlan
 from headrace.spark.chain_driver import ordered
 from headrace.spark.chain_frames import behind_rows
 from headrace.spark.compile import Compilation, Range, blaming
@@ -68,7 +68,7 @@ class _Leaving:
 
     frame: DataFrame
     chain: ChainPlan | None = None
-    before: DataFrame | None = None
+    before: tuple[DataFrame, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,25 +132,31 @@ class Sampling:
             inputs = {edge.target_port: found[edge.source] for edge in validated.document.inputs_of(node_id)}
             with blaming(node):
                 if self.catalogue.get(node.operator).spec.kind == "serial":
-                    before = validated.document.inputs_of(node_id)[0].source
-                    found[node_id] = self._chained(node, inputs["in"], validated.schemas[before])
+                    found[node_id] = self._chained(node, found, validated)
                 else:
                     frame = self._frame(compilation, node, {port: rows.frame for port, rows in inputs.items()})
                     found[node_id] = _Leaving(frame, _one_chain(inputs.values()))
         return found
 
-    def _chained(self, node: Node, rows: _Leaving, schema: Schema) -> _Leaving:
+    def _chained(self, node: Node, found: Mapping[str, _Leaving], validated: Validated) -> _Leaving:
         """Behind a serial node: a chain of its own, or the one that led here, grown by it."""
-        if rows.chain is not None and rows.before is None:
+        edges = validated.document.inputs_of(node.id)
+        sources = list(dict.fromkeys(edge.source for edge in edges))
+        led = _one_chain(found[source] for source in sources)
+        if led is not None and (len(sources) > 1 or not found[sources[0]].before):
             raise InvalidInput("a serial operator cannot follow another one through a relational one")
-        grown = (ChainPlan.line((*rows.chain.nodes, node), rows.chain.schema)) if rows.chain else None
-        chain = grown or ChainPlan.line((node,), schema)
-        before = rows.frame if rows.before is None else rows.before
-        read = chain.reading([chain.schema.keep(before.columns)])
-        columns = [backquoted(name) for name in read.schema.names]
+        if led is not None:
+            chain = ChainPlan((*led.nodes, node), led.inputs, (*led.edges, *edges))
+            before = found[sources[0]].before
+        else:
+            chain = ChainPlan((node,), tuple(ChainInput(one, validated.schemas[one]) for one in sources), edges)
+            before = tuple(found[source].frame for source in sources)
+        read = chain.reading([one.schema.keep(rows.columns) for one, rows in zip(chain.inputs, before, strict=True)])
+        rows = [
+            frame.select(*map(backquoted, one.schema.names)) for one, frame in zip(read.inputs, before, strict=True)
+        ]
         # One lane for all keys: the newest rows of all of them come last.
-        frame = behind_rows(before.select(*columns), read, self.catalogue, 1, stages=False)
-        return _Leaving(_good(frame), chain, before)
+        return _Leaving(_good(behind_rows(rows, read, self.catalogue, 1, stages=False)), chain, before)
 
     def _frame(self, compilation: Compilation, node: Node, inputs: Mapping[str, DataFrame]) -> DataFrame:
         config = compilation.validated.configs[node.id]

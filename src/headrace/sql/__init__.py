@@ -1,6 +1,6 @@
 """SQL ⇄ pipeline documents."""
 
-from headrace.sql.declarations import declared_tables
+from headrace.sql.declarations import declared_streams, declared_tables
 from headrace.sql.functions import SPARK_FUNCTIONS
 from headrace.sql.language import expand, print_statement, read_annotations
 from headrace.sql.operations import (
@@ -8,6 +8,7 @@ from headrace.sql.operations import (
     Create,
     Delete,
     Describe,
+    Drop,
     Explain,
     InsertValues,
     PipelineAction,
@@ -25,12 +26,14 @@ __all__ = [
     "Create",
     "Delete",
     "Describe",
+    "Drop",
     "Explain",
     "InsertValues",
     "PipelineAction",
     "Request",
     "Show",
     "Update",
+    "declared_streams",
     "declared_tables",
     "expand",
     "parse",

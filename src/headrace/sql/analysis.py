@@ -49,11 +49,13 @@ class Analysis:
     def check(self, node: Node, inputs: Iterable[tuple[str, str]], origin: Origin) -> None:
         """Raises InvalidSyntax where settings, columns or types do not fit. `inputs` is (port, node id)."""
         self._origins[node.id] = origin
-        schemas = {port: self._schemas[source] for port, source in inputs if source in self._schemas}
+        wires = list(inputs)
+        schemas = {port: self._schemas[source] for port, source in wires if source in self._schemas}
         try:
             operator = self._catalogue.get(node.operator)
             config = operator.configure(node.config)
-            if schemas.keys() >= {port.name for port in operator.spec.inputs}:
+            required = {port.name for port in operator.spec.inputs if port.required}
+            if required <= schemas.keys() and len(schemas) == len(wires):
                 self._schemas[node.id] = operator.output_schema(config, schemas)
         except InvalidGraph as error:
             raise self._misconfigured(error.problems, origin) from error

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from headrace.graph.document import Document, Edge, Json, Node
 from headrace.sql.analysis import Analysis, Origin
-from headrace.sql.language.script import Script
+from headrace.sql.language.script import Script, Span
 
 # What leaves the rows of a table a table.
 _TABLE_STEPS = ("filter", "select")
+# The setting of a source after which event time goes on without rows.
+TIMEOUT = "idle_timeout"
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +48,22 @@ class Assembly:
         if self._analysis is not None:
             self._analysis.check(node, [(port, output.node) for port, output in wires], origin)
         return Output(node_id)
+
+    def set_timeout(self, node_id: str, timeout: str, span: Span) -> None:
+        """Of a source that falls quiet, as a query over it wants it; an id of no node is one elsewhere.
+
+        Raises InvalidSyntax where the source cannot have one, or has another.
+        """
+        node = self._nodes.get(node_id)
+        if node is None:
+            return
+        told = node.config.get(TIMEOUT, timeout)
+        if told != timeout:
+            hint = "say it once, behind the watermark of the stream: IDLE AFTER"
+            raise self._script.error(f"{node_id} falls quiet after {told} and after {timeout}", span, hint=hint)
+        self._nodes[node_id] = replace(node, config={**node.config, TIMEOUT: timeout})
+        if self._analysis is not None:
+            self._analysis.check(self._nodes[node_id], [], Origin(span))
 
     def is_table(self, node_id: str) -> bool:
         """Whether a node's rows are those of a table, or of filters and selects behind one."""

@@ -14,6 +14,7 @@ from headrace.sql.language.parser import read_statements
 from headrace.sql.language.script import Script
 from headrace.sql.language.statement_tree import ColumnDefinition, Create
 from headrace.sql.language.values import print_name
+from headrace.sql.language.variables import expand
 from headrace.sql.late_options import split_late
 from headrace.sql.steps import Piece
 
@@ -159,6 +160,12 @@ def declared_tables(sql: str, catalogue: Catalogue) -> tuple[Node, ...]:
     tables = [one for one in statements if isinstance(one, Create) and one.is_table and one.columns]
     found = [(table.name.text, Declaration(script, table, catalogue).source(written=True)) for table in tables]
     return tuple(Node(name, operator, config) for name, (operator, config) in found)
+
+
+def declared_streams(sql: str) -> frozenset[str]:
+    """The names of the streams and tables that a script declares. Raises InvalidSyntax."""
+    _, statements = read_statements(expand(sql, {}))
+    return frozenset(one.name.text for one in statements if isinstance(one, Create))
 
 
 def _item(column: ColumnDefinition) -> str:

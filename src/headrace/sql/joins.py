@@ -41,8 +41,6 @@ class JoinStep:
         self._side_of |= dict.fromkeys(right.names.qualifiers, "right")
         if join.kind == "cross":
             raise self._error("a cross join pairs every row with every other and never forgets one", NO_BOUND)
-        if join.is_asof:
-            raise self._error("ASOF joins cannot run yet")
         if left.is_table:
             hint = "write the stream first: FROM stream JOIN table ON …"
             raise self._error("a table stands on the right of a join: its rows are looked up", hint)
@@ -64,7 +62,21 @@ class JoinStep:
         """How the query names the columns of the pairs."""
         left, right = self._sides["left"].names, self._sides["right"].names
         renamed = {(qualifier, old): new for qualifier in right.qualifiers for old, new in self._renamed.items()}
-        return Names(left.qualifiers | right.qualifiers, {**left.renamed, **right.renamed, **renamed})
+        columns = {**self._columns_of("left"), **self._columns_of("right")}
+        return Names(left.qualifiers | right.qualifiers, {**left.renamed, **right.renamed, **renamed}, columns)
+
+    def _columns_of(self, side: Side) -> dict[str, tuple[str, ...]]:
+        """The columns of each name of a side, as the pairs name them; none where they are not known."""
+        one = self._sides[side]
+        if one.schema is None:
+            return {}
+        whole = one.names.columns or dict.fromkeys(one.names.qualifiers, one.schema.names)
+        renamed = self._renamed if side == "right" else {}
+        return {name: tuple(renamed.get(own.lower(), own) for own in columns) for name, columns in whole.items()}
+
+    @property
+    def operator(self) -> str:
+        return "lookup-join" if self.is_lookup else "join"
 
     @property
     def is_lookup(self) -> bool:

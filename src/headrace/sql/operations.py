@@ -10,6 +10,7 @@ from headrace.sql.language.statement_tree import (
     Create,
     Delete,
     Describe,
+    Drop,
     Explain,
     InsertValues,
     PipelineAction,
@@ -25,6 +26,7 @@ __all__ = [
     "Create",
     "Delete",
     "Describe",
+    "Drop",
     "Explain",
     "InsertValues",
     "PipelineAction",
@@ -39,7 +41,7 @@ __all__ = [
 class Request:
     """One operation, and the definitions before it, which a SELECT and an EXPLAIN may refer to."""
 
-    operation: Ask | Create | InsertValues | Update | Delete | Show | Describe | Explain | PipelineAction
+    operation: Ask | Create | InsertValues | Update | Delete | Show | Describe | Drop | Explain | PipelineAction
     definitions: str
 
     @property
@@ -63,7 +65,7 @@ def read_requests(sql: str) -> tuple[Request, ...]:
     definitions: list[str] = []
     for statement in statements:
         match statement:
-            case Ask() | InsertValues() | Show() | Describe() | Explain() | PipelineAction():
+            case Ask() | InsertValues() | Show() | Describe() | Drop() | Explain() | PipelineAction():
                 requests.append(Request(statement, "\n".join(definitions)))
             case Update(source=None) | Delete(source=None):
                 requests.append(Request(statement, "\n".join(definitions)))

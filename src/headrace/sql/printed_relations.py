@@ -33,9 +33,11 @@ def join_lines(document: Document, node: Node) -> list[str] | None:
     Without a bound it is a lookup in a table.
     """
     sides = {edge.target_port: edge for edge in document.inputs_of(node.id)}
-    if node.operator not in ("join", "lookup-join") or sides.keys() != {"left", "right"}:
+    if node.operator not in ("join", "lookup-join", "asof-join") or sides.keys() != {"left", "right"}:
         return None
     names = _names(sides["left"], sides["right"])
+    if node.operator == "asof-join":
+        return _asof_lines(node, *(_aliased(sides[side], names[side]) for side in ("left", "right")))
     condition = _condition(str(node.config.get("on", "")), str(node.config.get("kind", "inner")), names)
     bound = _bound(node) if node.operator == "join" else ""
     if condition is None or bound is None:
@@ -45,6 +47,14 @@ def join_lines(document: Document, node: Node) -> list[str] | None:
     kind = str(node.config.get("kind", "inner"))
     word = "JOIN" if kind == "inner" else f"{kind.upper()} JOIN"
     return ["SELECT *", f"FROM {left}", f"{word} {right} {condition}{'' if window or not bound else f' {bound}'}"]
+
+
+def _asof_lines(node: Node, left: str, right: str) -> list[str]:
+    keys, within = node.config.get("keys"), node.config.get("within")
+    equal = f"USING ({', '.join(print_name(str(key)) for key in keys)})" if isinstance(keys, list) else "ON TRUE"
+    word = "ASOF LEFT JOIN" if node.config.get("kind") == "left" else "ASOF JOIN"
+    bound = "" if within is None else f" WITHIN {printed_duration(str(within))}"
+    return ["SELECT *", f"FROM {left}", f"{word} {right} {equal}{bound}"]
 
 
 def _names(left: Edge, right: Edge) -> dict[str, str]:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 
 from headrace.graph.document import Json
 from headrace.sql.analysis import Analysis, Origin
+from headrace.sql.asof import AsofStep
 from headrace.sql.assembly import Assembly, Output
 from headrace.sql.changes import changes_of
 from headrace.sql.expressions import check_expression
@@ -104,6 +105,9 @@ class Queries:
         return self._select(query.first, place, is_view=is_view)
 
     def _union(self, query: Query, place: _Place, *, is_view: bool) -> Output:
+        if not query.unions[-1].is_all:
+            all_rows = replace(query, unions=tuple(replace(union, is_all=True) for union in query.unions))
+            return self._distinct(self._union(all_rows, place, is_view=False), place, is_view=is_view)
         selects = [query.first, *(union.select for union in query.unions)]
         outputs = [
             self._select(select, place.inside(str(number)), is_view=False) for number, select in enumerate(selects, 1)
@@ -113,7 +117,18 @@ class Queries:
         node_id = place.base if is_view else f"{place.base}_union"
         return self._assembly.add(node_id, "union", {}, zip(ports, outputs, strict=True), Origin(place.name.span))
 
+    def _distinct(self, output: Output, place: _Place, *, is_view: bool) -> Output:
+        """Each row once: those before it that are alike in all columns are remembered."""
+        self._refuse_changes(_Rows(output, Names()), place, place.name.span)
+        schema = self._analysis.schema(output.node) if self._analysis else None
+        config: dict[str, Json] = {"keys": list[Json](() if schema is None else schema.names)}
+        node_id = place.base if is_view else f"{place.base}_distinct"
+        return self._assembly.add(node_id, "deduplicate", config, [("in", output)], Origin(place.name.span))
+
     def _select(self, select: Select, place: _Place, *, is_view: bool) -> Output:
+        if select.is_distinct:
+            every = self._select(replace(select, is_distinct=False), place, is_view=False)
+            return self._distinct(every, place, is_view=is_view)
         refuse_select(self._script, select)
         ranked = ranked_source(select)
         if ranked is not None:
@@ -165,7 +180,8 @@ class Queries:
     def _join(self, join: Join, place: _Place, node_id: str) -> _Rows:
         left = self._rows(_without_window(join.left), place.inside("left"))
         right = self._rows(_without_window(join.right), place.inside("right"))
-        step = JoinStep(self._script, join, self._side(left), self._side(right))
+        kind = AsofStep if join.is_asof else JoinStep
+        step = kind(self._script, join, self._side(left), self._side(right))
         output = right.output
         if step.right_columns is not None:
             columns: list[Json] = [*step.right_columns]
@@ -176,10 +192,9 @@ class Queries:
         if not step.is_lookup:
             self._refuse_late("a join", left, right)
         config, sides = step.config(), [("left", left.output), ("right", output)]
-        operator = "lookup-join" if step.is_lookup else "join"
-        self._require(operator, "a JOIN", join.span)
+        self._require(step.operator, "a JOIN", join.span)
         origin = Origin(join.span, step.pieces)
-        return _Rows(self._assembly.add(node_id, operator, config, sides, origin), step.names)
+        return _Rows(self._assembly.add(node_id, step.operator, config, sides, origin), step.names)
 
     def _side(self, rows: _Rows) -> JoinSide:
         schema = self._analysis.schema(rows.output.node) if self._analysis else None
@@ -187,6 +202,7 @@ class Queries:
 
     def _steps(self, select: Select, rows: _Rows, place: _Place) -> list[Step]:
         window = select.window
+        self._close_when_quiet(select, rows)
         if select.qualify is not None:
             self._refuse_changes(rows, place, select.qualify.span)
             return qualified_steps(self._script, select, rows.names)
@@ -207,6 +223,17 @@ class Queries:
         for step in steps:
             self._require(step.operator, f"a {window.kind} window", window.span)
         return steps
+
+    def _close_when_quiet(self, select: Select, rows: _Rows) -> None:
+        """EMIT … TIMEOUT: event time goes on where the streams of a window have no rows for so long."""
+        emit, window = select.emit, select.window
+        if emit is None or emit.timeout is None:
+            return
+        if window is None or not takes_time(window):
+            hint = "leave it out, or add a window such as WINDOW TUMBLING(10s)"
+            raise self._script.error("TIMEOUT closes windows of event time, and here is none", emit.span, hint=hint)
+        for source in sorted(self._assembly.sources_of(rows.output.node)):
+            self._assembly.set_timeout(source, emit.timeout, emit.span)
 
     def _over_steps(self, select: Select, rows: _Rows, place: _Place) -> list[Step]:
         for clause in (*select.keys, select.having, select.qualify, select.window):

@@ -11,6 +11,7 @@ from headrace.sql.language.statement_tree import (
     CreateTrigger,
     Delete,
     Describe,
+    Drop,
     Explain,
     Insert,
     InsertValues,
@@ -32,7 +33,7 @@ def refuse_statement(script: Script, statement: Statement) -> InvalidSyntax:
         case Ask():
             hint = "write INSERT INTO name SELECT …, CREATE STREAM name AS SELECT … or CREATE VIEW name AS SELECT …"
             return script.error("this SELECT has no target", start, hint=hint)
-        case Show() | Describe() | Explain() | PipelineAction():
+        case Show() | Describe() | Drop() | Explain() | PipelineAction():
             hint = "run it on its own, in the shell of `headrace sql` or as its only statement"
             word = script.slice(start).upper()
             return script.error(f"{word} is no part of a pipeline", start, hint=hint)
@@ -56,11 +57,11 @@ def refuse_events(script: Script, insert: Insert) -> None:
 
 def refuse_query(script: Script, query: Query) -> None:
     """Raises InvalidSyntax for what goes around the SELECTs of a query and cannot run."""
-    for union in query.unions:
-        if not union.is_all:
-            hint = "write UNION ALL"
-            message = "UNION would have to remember every row to leave out doubles"
-            raise script.error(message, _first_word(script, union.select.span), hint=hint)
+    *before, _ = [union.is_all for union in query.unions] or [True]
+    if not all(before):
+        hint = "put the UNION into a query of its own: FROM (… UNION …) AS x"
+        place = _first_word(script, query.unions[before.index(False)].select.span)
+        raise script.error("UNION leaves out doubles of all parts: it is the last", place, hint=hint)
     if query.order:
         raise script.error("a stream has no end, so ORDER BY cannot sort it", query.order[0].expression.span)
     if query.limit is not None:
@@ -69,15 +70,10 @@ def refuse_query(script: Script, query: Query) -> None:
 
 def refuse_select(script: Script, select: Select) -> None:
     """Raises InvalidSyntax for clauses and expressions of a SELECT that cannot run."""
-    if select.is_distinct:
-        raise script.error("SELECT DISTINCT would need state without an end", _first_word(script, select.span))
     if select.qualify is not None and (select.window is not None or is_grouped(select)):
         raise script.error("QUALIFY cannot stand beside groups", select.qualify.span)
     if select.output is not None:
         raise script.error("OUTPUT rates cannot run yet", select.output.span)
-    if select.emit is not None and select.emit.timeout is not None:
-        hint = "say it of the stream: WATERMARK FOR ts AS ts - INTERVAL '5' SECOND IDLE AFTER '30' SECOND"
-        raise script.error("EMIT … TIMEOUT cannot run yet", select.emit.span, hint=hint)
     for item in select.items:
         if is_row_number(item.expression.tree):
             raise script.error("ROW_NUMBER() without a bound would rank every row for ever", item.span, hint=BOUND)

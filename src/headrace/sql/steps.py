@@ -14,9 +14,9 @@ from typing import Literal
 from sqlglot import exp
 
 from headrace.graph.document import Json
-from headrace.sql.language.dialect import AggregateCall, Qualified, aggregates_in, plain_column, qualified_in
+from headrace.sql.language.dialect import AggregateCall, Qualified, aggregates_in, is_star, plain_column, qualified_in
 from headrace.sql.language.script import Script, Span
-from headrace.sql.language.tree import Expression, Name, Select
+from headrace.sql.language.tree import Expression, Item, Name, Select
 from headrace.sql.language.values import print_name
 
 Role = Literal["filter", "window", "group", "having", "top", "over", "select"]
@@ -34,11 +34,13 @@ class Piece:
 class Names:
     """What may stand before a column's name in one SELECT, in lower case, and columns that its rows name otherwise.
 
-    `renamed` maps (qualifier, column), in lower case, to the column of the rows.
+    `renamed` maps (qualifier, column), in lower case, to the column of the rows; `columns` maps a qualifier, where the
+    rows have columns of others as well, to those of its own, as the rows name them.
     """
 
     qualifiers: frozenset[str] = frozenset()
     renamed: Mapping[tuple[str, str], str] = field(default_factory=dict)
+    columns: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, name: Name | None) -> Names:
@@ -68,9 +70,9 @@ def plain_steps(script: Script, select: Select, names: Names) -> list[Step]:
         raise script.error("EMIT FINAL needs a window", select.emit.span, hint=hint)
     writer = Writer(script, names)
     steps = filter_steps(writer, select)
-    columns = [writer.text(item.expression, item.text, item.span) for item in select.items]
+    pieces = tuple(Piece(text, item.span) for item in select.items for text in writer.columns(item))
+    columns = [piece.text for piece in pieces]
     if columns != ["*"]:
-        pieces = tuple(Piece(text, item.span) for text, item in zip(columns, select.items, strict=True))
         steps.append(Step("select", "select", {"columns": list[Json](columns)}, pieces))
     return steps
 
@@ -106,6 +108,13 @@ class Writer:
             return None
         qualifier = expression.tree.parts[0].name.lower() if isinstance(expression.tree, exp.Column) else ""
         return self.names.renamed.get((qualifier, name.lower()), name)
+
+    def columns(self, item: Item) -> list[str]:
+        """What an entry of the SELECT list stands for: several columns for `a.*` behind a join."""
+        tree = item.expression.tree
+        qualifier = tree.parts[0].name.lower() if isinstance(tree, exp.Column) and is_star(tree) else ""
+        own = self.names.columns.get(qualifier)
+        return [self.text(item.expression, item.text, item.span)] if own is None else list(map(print_name, own))
 
     def expression(self, expression: Expression, replacements: Iterable[tuple[Span, str]] = ()) -> str:
         return self.text(expression, expression.text, expression.span, replacements)

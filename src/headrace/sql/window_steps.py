@@ -15,7 +15,14 @@ from types import MappingProxyType
 
 from headrace.graph.document import Json
 from headrace.sql.changes import Changes
-from headrace.sql.language.dialect import AggregateCall, aggregates_in, columns_in, is_column, is_star
+from headrace.sql.language.dialect import (
+    AggregateCall,
+    aggregates_in,
+    columns_in,
+    has_aggregate_inside,
+    is_column,
+    is_star,
+)
 from headrace.sql.language.script import Script, Span
 from headrace.sql.language.tree import Expression, Item, Name, Select, Window
 from headrace.sql.language.values import print_name
@@ -178,6 +185,9 @@ class _Output:
         calls = aggregates_in(item.expression.tree)
         if not calls:
             return
+        if any(has_aggregate_inside(call) for call in calls):
+            hint = "compute the inner one in a query of its own, in FROM"
+            raise self._writer.script.error("an aggregate cannot stand in another", item.span, hint=hint)
         whole = calls[0] if calls[0].span == item.expression.span else None
         if item.alias is not None:
             name = print_name(item.alias.text)

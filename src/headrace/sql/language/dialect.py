@@ -99,6 +99,11 @@ def aggregates_in(tree: exp.Expr) -> tuple[AggregateCall, ...]:
     return tuple(outermost)
 
 
+def has_aggregate_inside(call: AggregateCall) -> bool:
+    """Whether an argument of an aggregate, or the condition of its FILTER, holds another one."""
+    return len(list(aggregates(call.tree))) > 1
+
+
 def columns_in(tree: exp.Expr, qualifiers: frozenset[str]) -> tuple[tuple[str, Span], ...]:
     """The columns that an expression names, and where; of `position.altitude` it is `position`."""
     columns = [column for column in tree.find_all(exp.Column) if is_column(column)]

@@ -10,6 +10,7 @@ from headrace.sql.language.cursor import Cursor
 from headrace.sql.language.statement_tree import (
     Action,
     Describe,
+    Drop,
     Explain,
     ExplainWhat,
     Operation,
@@ -22,7 +23,7 @@ from headrace.sql.language.statement_tree import (
 _ACTIONS: Final[tuple[Action, ...]] = ("start", "stop", "pause", "resume", "deploy", "rollback")
 _SHOWN: Final[tuple[ShowWhat, ...]] = ("streams", "tables", "topics", "functions", "pipelines", "partitions", "schema")
 _NEED_NAME: Final[tuple[ShowWhat, ...]] = ("partitions", "schema")
-OPERATIONS: Final = ("SHOW", "DESCRIBE", "EXPLAIN", *(action.upper() for action in _ACTIONS))
+OPERATIONS: Final = ("SHOW", "DESCRIBE", "DROP", "EXPLAIN", *(action.upper() for action in _ACTIONS))
 
 
 def read_operation(cursor: Cursor, read_statement: Callable[[Cursor], Statement]) -> Operation:
@@ -38,6 +39,8 @@ def _operation(cursor: Cursor, read_statement: Callable[[Cursor], Statement]) ->
         return _show(cursor)
     if cursor.accept("DESCRIBE"):
         return Describe(cursor.name("a name"), cursor.since(cursor.start))
+    if cursor.accept("DROP"):
+        return _drop(cursor)
     if cursor.accept("EXPLAIN"):
         return _explain(cursor, read_statement)
     return _pipeline_action(cursor)
@@ -51,6 +54,13 @@ def _show(cursor: Cursor) -> Show:
     valid = tuple(what.upper() for what in _SHOWN)
     hint = did_you_mean(cursor.found().strip("'").upper(), valid)
     raise cursor.script.error(f"SHOW does not know {cursor.found()}", cursor.here(), valid=valid, hint=hint)
+
+
+def _drop(cursor: Cursor) -> Drop:
+    if not cursor.accept("TABLE"):
+        hint = "streams and views belong to their pipelines: save a version without them"
+        raise cursor.script.error("DROP is for tables", cursor.here(), valid=("DROP TABLE name",), hint=hint)
+    return Drop(cursor.name("the name of a table"), cursor.since(cursor.start))
 
 
 def _explain(cursor: Cursor, read_statement: Callable[[Cursor], Statement]) -> Explain:

@@ -40,7 +40,7 @@ STATEMENTS = (
 )  # fmt: skip
 _WORDS = ("CREATE", "INSERT", "SELECT", "WITH", "UPSERT", "UPDATE", "DELETE", "PARTITION", *OPERATIONS)
 _CREATED = ("STREAM", "TABLE", "VIEW", "TRIGGER")
-_REFUSED = frozenset({"ALTER", "CALL", "DROP", "FROM", "MERGE", "SET", "TRUNCATE", "USE"})
+_REFUSED = frozenset({"ALTER", "CALL", "FROM", "MERGE", "SET", "TRUNCATE", "USE"})
 
 
 def read_statements(text: str) -> tuple[Script, tuple[Statement, ...]]:

@@ -18,6 +18,7 @@ from headrace.sql.language.statement_tree import (
     CreateView,
     Delete,
     Describe,
+    Drop,
     Entry,
     Explain,
     Insert,
@@ -67,7 +68,7 @@ def _lines(statement: Statement) -> list[str]:
             return _partition_lines(statement)
         case Ask():
             return query_lines(statement.query)
-        case Show() | Describe() | Explain() | PipelineAction():
+        case Show() | Describe() | Drop() | Explain() | PipelineAction():
             return _operation_lines(statement)
 
 
@@ -171,13 +172,15 @@ def _ended(lines: list[str]) -> list[str]:
     return [*lines[:-1], f"{lines[-1]};"]
 
 
-def _operation_lines(statement: Show | Describe | Explain | PipelineAction) -> list[str]:
+def _operation_lines(statement: Show | Describe | Drop | Explain | PipelineAction) -> list[str]:
     match statement:
         case Show():
             of = "" if statement.of is None else f" {print_name(statement.of.text)}"
             return [f"SHOW {statement.what.upper()}{of}"]
         case Describe():
             return [f"DESCRIBE {print_name(statement.name.text)}"]
+        case Drop():
+            return [f"DROP TABLE {print_name(statement.name.text)}"]
         case Explain():
             word = "EXPLAIN" if statement.what == "graph" else f"EXPLAIN {statement.what.upper()}"
             if isinstance(statement.of, Name):

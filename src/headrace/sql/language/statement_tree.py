@@ -167,6 +167,14 @@ class Describe:
 
 
 @dataclass(frozen=True, slots=True)
+class Drop:
+    """`DROP TABLE name`."""
+
+    name: Name
+    span: Span = field(compare=False)
+
+
+@dataclass(frozen=True, slots=True)
 class Explain:
     """Of a statement, or of a pipeline by its name."""
 
@@ -191,7 +199,7 @@ class PipelineAction:
 
 
 Definition: TypeAlias = Create | CreateAs | CreateView | CreateTrigger
-Operation: TypeAlias = Show | Describe | Explain | PipelineAction | Ask
+Operation: TypeAlias = Show | Describe | Drop | Explain | PipelineAction | Ask
 Statement: TypeAlias = Definition | Insert | InsertValues | Update | Delete | Upsert | Partition | Operation
 
 

@@ -242,6 +242,7 @@ _simple = st.one_of(
     _built(statements.Ask, queries),
     _shows,
     _built(statements.Describe, names),
+    _built(statements.Drop, names),
     _actions,
 )
 _partitions = _built(
