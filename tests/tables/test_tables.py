@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from headrace.errors import HeadraceError, InvalidInput, NotFound
+from headrace.errors import Conflict, HeadraceError, InvalidInput, NotFound
 from headrace.sql import Delete, InsertValues, Update, parse, read_requests
 from headrace.tables import Tables
 from headrace.tables.store import COPY_AGE_MS_MAX
@@ -145,6 +145,20 @@ def test_a_table_is_declared_until_its_topic_is_gone(log: Log, tables: Tables) -
         assert [table.name for table in again.known()] == ["limits"]
     finally:
         again.close()
+
+
+def test_a_declared_table_is_dropped_and_its_topic_stays(log: Log, tables: Tables) -> None:
+    definition = "CREATE TABLE mine (k STRING PRIMARY KEY, v INT) WITH (topic = 'kept')"
+    tables.declare(definition)
+    log.create("kept")
+    log.write("kept", [("x", {"k": "x", "v": 1})])
+    assert tables.forget("MINE") == "mine"
+    with pytest.raises(NotFound, match="no table 'mine'"):
+        tables.ask("SELECT v FROM mine")
+    tables.declare(definition)
+    assert tables.ask("SELECT v FROM mine").rows == ((1,),)
+    with pytest.raises(Conflict, match="there by its pipelines"):
+        tables.forget("limits")
 
 
 def test_records_that_are_no_rows_are_counted(log: Log, tables: Tables) -> None:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 HISTORY_FILE: Final = ".headrace_history"
 KEYWORDS: Final = (
-    "SHOW PIPELINES", "SHOW TOPICS", "SHOW STREAMS", "SHOW TABLES", "DESCRIBE", "EXPLAIN",
+    "SHOW PIPELINES", "SHOW TOPICS", "SHOW STREAMS", "SHOW TABLES", "DESCRIBE", "DROP TABLE", "EXPLAIN",
     "START PIPELINE", "STOP PIPELINE", "CREATE STREAM", "CREATE TABLE", "PRIMARY KEY", "CREATE VIEW", "INSERT INTO",
     "VALUES", "UPSERT INTO", "UPDATE",
     "DELETE FROM", "UNION ALL", "LEFT JOIN", "JOIN", "WITHIN", "WINDOW SLIDING", "WINDOW SESSION", "ORDER BY", "LIMIT",
@@ -30,8 +30,8 @@ _NAMES: Final = "SHOW TABLES; SHOW STREAMS; SHOW PIPELINES"
 _IS_WRITTEN: Final = re.compile(r"(?is)\s*CREATE\s+(?:STREAM|TABLE)\b.*\bAS\s+SELECT\b")
 HELP: Final = """\
 A statement ends with ; and is kept with those before it: together they are the pipeline.
-SELECT from a table, INSERT INTO … VALUES, UPDATE and DELETE … WHERE, SHOW, DESCRIBE, EXPLAIN and START | STOP |
-DEPLOY | ROLLBACK PIPELINE are answered at once. CREATE TABLE makes a table for everybody, and is kept as well.
+SELECT from a table, INSERT INTO … VALUES, UPDATE and DELETE … WHERE, SHOW, DESCRIBE, DROP TABLE, EXPLAIN and START |
+STOP | DEPLOY | ROLLBACK PIPELINE are answered at once. CREATE TABLE makes a table for everybody, and is kept as well.
   \\show [sql|text|python|json]   the pipeline in a notation
   \\run                           save it and start it on the running server
   \\batch                         run it once over what is there

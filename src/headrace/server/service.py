@@ -236,6 +236,11 @@ class Service:
             self._wanted.forget(name)
             return self._engine.stop(name)
 
+    def spark_plans(self, document: Document) -> dict[str, str]:
+        """Spark's plan of each query. Raises Conflict while Spark starts."""
+        self._require_ready()
+        return self._engine.spark_plans(document)
+
     def jobs(self) -> tuple[JobStatus, ...]:
         return tuple(self._lag.of(job) for job in self._engine.jobs())
 

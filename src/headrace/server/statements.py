@@ -10,12 +10,14 @@ from headrace.errors import InvalidInput, NotFound, did_you_mean
 from headrace.graph import Document, Schema, canonical, compare, print_text, validate
 from headrace.server.models.statements import StatementView
 from headrace.spark import JobStatus
+from headrace.spark.rules import rules_of
 from headrace.sql import (
     SPARK_FUNCTIONS,
     Ask,
     Create,
     Delete,
     Describe,
+    Drop,
     Explain,
     InsertValues,
     PipelineAction,
@@ -69,6 +71,8 @@ class Statements:
                 return self._show(show)
             case Describe() as describe:
                 return self._describe(describe.name.text)
+            case Drop() as drop:
+                return ["dropped"], [[self._service.tables.forget(drop.name.text)]]
             case Explain() as explain:
                 return self._explain(explain, request)
             case PipelineAction() as action:
@@ -150,15 +154,17 @@ class Statements:
         )
 
     def _explain(self, explain: Explain, request: Request) -> Table:
-        if explain.what == "plan":
-            raise InvalidInput("Spark's plan is not shown yet", hint="EXPLAIN shows the graph and the columns")
         document = self._explained(explain, request)
+        if explain.what == "plan":
+            plans = self._service.spark_plans(document)
+            return ["query", "plan"], [[name, line] for name, plan in plans.items() for line in plan.splitlines()]
         if explain.what == "change":
             return self._change(document)
-        schemas = validate(document, self._service.catalogue).schemas
+        validated = validate(document, self._service.catalogue)
         graph = print_text(document, self._service.catalogue).splitlines()
-        columns = [f"{node.id}: {schemas[node.id]}" for node in document.nodes]
-        return ["explained"], [[line] for line in (*graph, "", *columns)]
+        columns = [f"{node.id}: {validated.schemas[node.id]}" for node in document.nodes]
+        rules = rules_of(validated, self._service.catalogue)
+        return ["explained"], [[line] for line in (*graph, "", *columns, "", *rules)]
 
     def _explained(self, explain: Explain, request: Request) -> Document:
         if explain.pipeline is not None:

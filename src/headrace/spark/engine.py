@@ -45,6 +45,7 @@ from headrace.spark.query import (
 )
 from headrace.spark.query_signals import QuerySignals, position_of
 from headrace.spark.registered import with_schema_ids
+from headrace.spark.rules import plan_text
 from headrace.spark.sample import Made, Sampling
 from headrace.spark.session import SparkSettings, start_session
 from headrace.spark.signal_log import SignalLog
@@ -249,6 +250,16 @@ class Engine:
                 bad |= {node: count for node, count in figures.of_figure("failed").items() if count}
         counts = Counts.of((o._name or "", o.get) for o in compilation.observations)
         return BatchResult({**rows, **counts.nodes}, {**bad, **counts.bad}, time.monotonic() - began_s)
+
+    def spark_plans(self, document: Document) -> dict[str, str]:
+        """Spark's plan of each query, over what its topics hold now; nothing runs. Raises NotFound, InvalidGraph."""
+        validated = validate(document, self.catalogue)
+        compilation = self._compilation(validated, {}, bounded=True)
+        topics = topics_of(document.nodes, compilation)
+        ranges = {node: batch_range(location, "earliest", "latest") for node, location in topics.items()}
+        compilation = replace(compilation, ranges=ranges)
+        plans = plan_queries(validated, self.catalogue)
+        return {plan.name: plan_text(compilation.query(plan).frame) for plan in plans}
 
     def sampling(
         self, made: Mapping[str, Made] | None = None, inputs: Mapping[str, Sequence[Config]] | None = None

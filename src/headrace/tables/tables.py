@@ -9,7 +9,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Final
 
-from headrace.errors import HeadraceError, NotFound, did_you_mean
+from headrace.errors import Conflict, HeadraceError, NotFound, did_you_mean
 from headrace.graph.document import Document
 from headrace.operators import Catalogue
 from headrace.spark.specs import TopicLocation
@@ -76,6 +76,20 @@ class Tables:
         with self._lock:
             self._look()
         return declared
+
+    def forget(self, name: str) -> str:
+        """A table that a statement of its own declared cannot be asked any more; its topic stays. Returns its name.
+
+        Raises NotFound, and Conflict for a table that only pipelines have.
+        """
+        table = self.find(name)
+        with self._lock:
+            if table.name not in self._store.declared():
+                hint = "delete the pipelines, or save versions without it"
+                raise Conflict(f"the table {table.name!r} is there by its pipelines", hint=hint)
+            self._store.remember(table.name, None)
+            self._look()
+        return table.name
 
     def ask(self, sql: str, own: Iterable[Table] = ()) -> Answer:
         """What a SELECT says over all that is committed now. `own` are tables that only the asking script declares.
