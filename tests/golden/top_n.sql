@@ -61,3 +61,28 @@ WHERE place <= 3;
 CREATE STREAM wrong AS
 SELECT * FROM bids QUALIFY ROW_NUMBER() OVER (PARTITION BY auction ORDER BY price DESC, bidder) <= 2;
 -- @expect error cannot be turned against the first column
+
+-- @case the first row of all
+CREATE STREAM o AS SELECT bidder, price FROM bids QUALIFY ROW_NUMBER() OVER (ORDER BY price DESC, ts) = 1;
+-- @expect o
+-- | bidder | price |
+-- | b      | 30    |
+
+-- @case two columns rank in one direction
+CREATE STREAM o AS SELECT auction, bidder FROM bids WHERE price IS NOT NULL QUALIFY ROW_NUMBER() OVER (PARTITION BY auction ORDER BY price DESC, bidder DESC) = 1;
+-- @expect o
+-- | auction | bidder |
+-- | 1       | b      |
+-- | 2       | a      |
+
+-- @case the rank is left out where nobody asks for it
+CREATE STREAM o AS SELECT auction, bidder FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY auction ORDER BY ts) AS n FROM bids) AS r WHERE n = 1;
+-- @expect o
+-- | auction | bidder |
+-- | 1       | a      |
+-- | 2       | a      |
+-- | 3       | c      |
+
+-- @case a rank without a bound is refused
+CREATE STREAM o AS SELECT auction, ROW_NUMBER() OVER (PARTITION BY auction ORDER BY price) AS n FROM bids;
+-- @expect error would rank every row for ever

@@ -2,10 +2,11 @@
 
 from headrace.cases.case_file import Case, Expectation, Given, read_cases
 from headrace.cases.comparing import Difference, compare_rows
-from headrace.cases.running import MODES, CaseResult, Mode, Runner
+from headrace.cases.running import MODES, RESTART, CaseResult, Mode, Runner
 
 __all__ = [
     "MODES",
+    "RESTART",
     "Case",
     "CaseResult",
     "Difference",

@@ -16,15 +16,17 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final, Literal, TypeAlias
 
 from headrace.errors import InvalidSyntax, Place, did_you_mean
 
 FILE_CHARACTERS_MAX: Final = 1_000_000
 WORDS: Final = ("case", "expect", "input", "mode")
-Mode: TypeAlias = Literal["batch", "stream"]
+Mode: TypeAlias = Literal["batch", "stream", "restart"]
 MODES: Final[tuple[Mode, ...]] = ("batch", "stream")
+# A stream that is killed and started again: where a stream can run, and it is asked for.
+RESTART: Final[Mode] = "restart"
 
 _WORD: Final = re.compile(r"--\s*@(?P<word>\w+)\b[ \t]*(?P<rest>.*)")
 _ROW: Final = re.compile(r"--\s*(?P<row>[|{].*)")
@@ -34,12 +36,14 @@ _CELL: Final = re.compile(r"(?<!\\)\|")
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """Rows as they are written: cells of a table, or JSON objects. `columns` are those that any row names."""
+    """Rows as they are written: cells of a table, or JSON objects. `columns` are those that any row names; `is_shared`
+    says that they stand above all cases, of which some may not read them."""
 
     stream: str
     columns: tuple[str, ...]
     rows: tuple[dict[str, object], ...]
     line: int
+    is_shared: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +97,7 @@ def _case(shared: _Draft | None, draft: _Draft) -> Case:
         draft.name,
         draft.line,
         "\n".join(sql),
-        (*before.inputs, *draft.inputs),
+        (*(replace(given, is_shared=True) for given in before.inputs), *draft.inputs),
         (*before.expectations, *draft.expectations),
         draft.error or before.error,
         draft.modes if draft.modes != MODES else before.modes,

@@ -7,24 +7,28 @@ import json
 import os
 import random
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
+from itertools import zip_longest
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Final
 
+from headrace.cases.sinks import Row, collected, killed_and_restarted
 from headrace.cases.streamed import is_serial, latest_by, needs_end, tells_changes
 from headrace.graph.document import Node
 from headrace.graph.schema import Schema, backquoted
 from headrace.graph.validation import Validated
 from headrace.operators.catalogue import Catalogue
 from headrace.operators.durations import duration_ms
-from headrace.operators.serial_chain import ChainPlan
-from headrace.testing import ChainTester, cut
+from headrace.operators.serial_chain import ChainInput, ChainPlan
+from headrace.serial import LaneInput
+from headrace.serial.places import origin_of
+from headrace.testing import ChainTester, Crash, CrashPoint, cut
 
 if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import DataFrame, SparkSession
 
-Row: TypeAlias = dict[str, object]
 CUTS_MAX: Final = 3
 # Later than every row: with it, each window of the input has ended.
 END_OF_INPUT: Final = "9000-01-01T00:00:00.000000Z"
@@ -44,24 +48,32 @@ class Frames:
 
     def batch(self, node_id: str) -> list[Row]:
         """All rows at once."""
-        return _collected(_Build(self, _one_piece(self.inputs)).frame(node_id))
+        return collected(_Build(self, _one_piece(self.inputs)).frame(node_id))
 
-    def stream(self, node_id: str, chance: random.Random) -> list[Row]:
-        """The rows piece by piece; of changes the last ones. Behind a serial operator Spark makes its input as a batch,
-        and only it is cut."""
+    def stream(self, node_id: str, chance: random.Random, *, dies: bool = False) -> list[Row]:
+        """The rows piece by piece; of changes the last ones. If it `dies`, it is killed on its way and started again.
+
+        Behind a serial operator Spark makes its input as a batch, and only it is cut.
+        """
         if is_serial(self.validated, self.catalogue, node_id):
-            return self._latest(
-                node_id, _collected(_Build(self, _one_piece(self.inputs), chance=chance).frame(node_id))
-            )
+            build = _Build(self, _one_piece(self.inputs), chance=chance, dies=dies)
+            return self._latest(node_id, collected(build.frame(node_id)))
         pieces = {node: _pieces(rows, chance) for node, rows in self.inputs.items()}
         ends = needs_end(self.validated, self.catalogue, node_id)
         frame = _Build(self, pieces, is_stream=True, ends=ends).frame(node_id)
-        name = f"headrace_test_{next(_numbers)}"
         mode = "update" if tells_changes(self.validated, node_id) else "append"
+        if not dies:
+            return self._latest(node_id, self._from_memory(frame, mode))
+        fatal = chance.randrange(max(map(len, pieces.values()), default=1))
+        checkpoint = self.directory / f"checkpoint-{next(_numbers)}"
+        return self._latest(node_id, killed_and_restarted(frame, mode, checkpoint, fatal))
+
+    def _from_memory(self, frame: DataFrame, mode: str) -> list[Row]:
+        name = f"headrace_test_{next(_numbers)}"
         writer = frame.writeStream.format("memory").queryName(name).outputMode(mode).trigger(availableNow=True)
         writer.start().awaitTermination()
         try:
-            return self._latest(node_id, _collected(self.spark.table(name)))
+            return collected(self.spark.table(name))
         finally:
             self.spark.catalog.dropTempView(name)
 
@@ -82,6 +94,7 @@ class _Build:
     is_stream: bool = False
     ends: bool = False
     chance: random.Random | None = None
+    dies: bool = False
     node: Node = field(default_factory=lambda: Node("", ""))
     made: dict[str, DataFrame] = field(default_factory=dict)
 
@@ -110,7 +123,7 @@ class _Build:
         inputs = {edge.target_port: self.frame(edge.source) for edge in validated.document.inputs_of(node_id)}
         operator = self.frames.catalogue.get(node.operator)
         if operator.spec.kind == "serial":
-            return self._chained(node, inputs["in"])
+            return self._chained(node)
         self.node = node
         frame = operator.compile(validated.configs[node_id], inputs, self)
         return frame if inputs or not self.is_stream else _with_barrier(frame)
@@ -140,22 +153,38 @@ class _Build:
         path.write_text("".join(json.dumps(row) + "\n" for row in newest.values()))
         return self.spark.read.schema(str(schema)).json(str(path)).coalesce(1)
 
-    def _chained(self, node: Node, frame: DataFrame) -> DataFrame:
+    def _chained(self, node: Node) -> DataFrame:
         """A serial operator by the code that runs it in Spark's tasks, over one lane."""
         validated = self.frames.validated
-        source = validated.document.inputs_of(node.id)[0].source
-        schema = validated.schemas[source]
-        plan = ChainPlan.line((node,), schema)
+        edges = validated.document.inputs_of(node.id)
+        inputs = tuple(ChainInput(source, validated.schemas[source]) for source in {e.source: None for e in edges})
+        plan = ChainPlan((node,), inputs, edges)
         tester = ChainTester(
-            lambda: plan.chain(self.frames.catalogue), event_time=schema.event_time, delay_us=_delay_us(validated)
+            lambda: plan.chain(self.frames.catalogue),
+            event_times=[one.schema.event_time for one in inputs],
+            delay_us=_delay_us(validated),
         )
-        rows = frame.select(*map(backquoted, schema.names)).toArrow()
-        for piece in cut(rows, self._places(rows.num_rows)) if rows.num_rows else ():
-            tester.run(piece)
+        for pieces in zip_longest(*(self._cut(number, one) for number, one in enumerate(inputs))):
+            self._run(tester, [piece for piece in pieces if piece is not None])
         tester.end()
         made = tester.table()
         ddl = str(validated.schemas[node.id])
         return self.spark.createDataFrame([], ddl) if made is None else self._from_arrow(made, ddl)
+
+    def _run(self, tester: ChainTester, pieces: Sequence[LaneInput]) -> None:
+        """One micro-batch, after one that came to nothing if it is to die."""
+        if self.dies and self.chance is not None:
+            with suppress(Crash):
+                tester.run(*pieces, crash=CrashPoint(while_writing=self.chance.random() < 0.5))
+            tester.sweep()
+        tester.run(*pieces)
+
+    def _cut(self, number: int, one: ChainInput) -> list[LaneInput]:
+        """The rows of one input, a piece for each micro-batch; the first of several inputs are never empty, or one
+        would be late for the other."""
+        rows = self.frame(one.source).select(*map(backquoted, one.schema.names)).toArrow()
+        pieces = cut(rows, self._places(rows.num_rows)) if rows.num_rows else []
+        return [LaneInput(piece, origin=origin_of(number, 0), source=number) for piece in pieces]
 
     def _from_arrow(self, made: pa.Table, ddl: str) -> DataFrame:
         rows = [tuple(row.values()) for row in made.to_pylist()]
@@ -193,11 +222,3 @@ def _delay_us(validated: Validated) -> int:
     """The longest delay of a watermark above: nothing is late that Spark would take."""
     delays = [duration_ms(str(node.config.get("watermark", "0 seconds"))) for node in validated.document.nodes]
     return max(delays, default=0) * 1000
-
-
-def _collected(frame: DataFrame) -> list[Row]:
-    from pyspark.sql import functions  # noqa: PLC0415 - pyspark costs half a second: only where used
-
-    as_json = functions.to_json(functions.struct("*"), {"ignoreNullFields": "false"})
-    rows: list[Any] = frame.select(as_json).collect()
-    return [json.loads(row[0]) for row in rows]

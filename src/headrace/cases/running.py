@@ -1,4 +1,7 @@
-"""Runs a case: as a batch, and as a stream cut into micro-batches at random places. No broker takes part."""
+"""Runs a case: as a batch, as a stream cut into micro-batches at random places, and as one that is killed on its way.
+
+No broker takes part.
+"""
 
 from __future__ import annotations
 
@@ -10,22 +13,23 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from headrace.cases.case_file import MODES, Case, Expectation, Given, Mode
+from headrace.cases.case_file import MODES, RESTART, Case, Expectation, Given, Mode
 from headrace.cases.cells import comparable, typed_rows
 from headrace.cases.comparing import Difference, compare_rows
-from headrace.cases.frames import Frames, Row
+from headrace.cases.frames import Frames
+from headrace.cases.sinks import Row
 from headrace.cases.streamed import stream_hindrance
 from headrace.errors import HeadraceError, InvalidInput, did_you_mean
 from headrace.graph.document import Document
 from headrace.graph.schema import Schema
 from headrace.graph.validation import Validated, validate
 from headrace.operators.catalogue import Catalogue
-from headrace.sql import parse
+from headrace.sql import declared_streams, parse
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-__all__ = ["MODES", "CaseResult", "Mode", "Runner"]
+__all__ = ["MODES", "RESTART", "CaseResult", "Mode", "Runner"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +62,8 @@ class Runner:
             return [_refused(case, str(error))]
         if case.error is not None:
             return [CaseResult(case, "batch", (f"expected an error with {case.error!r}, and there was none",))]
-        return [self._run(case, mode, validated) for mode in modes if mode in case.modes]
+        allowed = (*case.modes, *([RESTART] if "stream" in case.modes else []))
+        return [self._run(case, mode, validated) for mode in modes if mode in allowed]
 
     def _run(self, case: Case, mode: Mode, validated: Validated) -> CaseResult:
         try:
@@ -80,10 +85,10 @@ class Runner:
         schema = validated.schemas[nodes[0]]
         rows: list[Row] = []
         for node in nodes:
-            if mode == "stream" and (reason := stream_hindrance(validated, self.catalogue, node)):
+            if mode != "batch" and (reason := stream_hindrance(validated, self.catalogue, node)):
                 return reason, None
             chance = random.Random(f"{self.seed} {case.name} {node}")  # noqa: S311 - cuts are no secret
-            rows += frames.batch(node) if mode == "batch" else frames.stream(node, chance)
+            rows += frames.batch(node) if mode == "batch" else frames.stream(node, chance, dies=mode == RESTART)
         difference = _difference(expected, rows, schema)
         return None, None if difference is None else f"{expected.given.stream}:\n{difference}"
 
@@ -107,6 +112,8 @@ def _inputs(case: Case, validated: Validated) -> dict[str, list[Row]]:
     sources = [node.id for node in validated.document.nodes if not validated.document.inputs_of(node.id)]
     inputs: dict[str, list[Row]] = {}
     for given in case.inputs:
+        if given.is_shared and given.stream not in sources and given.stream in declared_streams(case.sql):
+            continue
         if given.stream not in sources:
             hint = did_you_mean(given.stream, sources)
             raise InvalidInput(f"line {given.line}: {given.stream!r} is read by nothing", valid=sources, hint=hint)

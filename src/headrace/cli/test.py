@@ -20,16 +20,18 @@ if TYPE_CHECKING:
 def command(
     paths: Annotated[list[Path], typer.Argument(metavar="FILE|FOLDER…", help="Test files, or folders of .sql files.")],
     *,
-    mode: Annotated[str | None, typer.Option("--mode", help="Only batch or only stream; default: both.")] = None,
+    mode: Annotated[
+        str | None, typer.Option("--mode", help="Only batch, only stream, or restart; default: the first two.")
+    ] = None,
     seed: Annotated[int, typer.Option("--seed", help="Where streams are cut: the same seed, the same cuts.")] = 0,
     as_json: Json = False,
 ) -> None:
     """Run SQL test files: rows in, rows expected. No broker is needed."""
-    from headrace.cases import MODES, read_cases  # noqa: PLC0415
+    from headrace.cases import MODES, RESTART, read_cases  # noqa: PLC0415
 
-    modes = tuple(known for known in MODES if mode in (None, known))
+    modes = MODES if mode is None else tuple(known for known in (*MODES, RESTART) if known == mode)
     if not modes:
-        raise InvalidInput(f"there is no mode {mode!r}", valid=MODES)
+        raise InvalidInput(f"there is no mode {mode!r}", valid=(*MODES, RESTART))
     cases = [(file, case) for file in _files(paths) for case in read_cases(file.read_text(), file.stem)]
     started_s = time.monotonic()
     results = _run(cases, modes, seed)
