@@ -87,7 +87,7 @@ def test_a_union_of_topics_in_a_batch_and_in_a_stream(stack: Stack) -> None:
     assert result.rows["all"] == 50
 
 
-@pytest.mark.parametrize("between", ["", '! filter "price > 0"'])
+@pytest.mark.parametrize("between", [pytest.param("", marks=pytest.mark.slow), '! filter "price > 0"'])
 def test_the_newest_row_of_another_topic_through_a_restart(stack: Stack, between: str) -> None:
     """Through the sources' readers, and through Spark's plan."""
     trades, quotes, target = stack.topic("trades"), stack.topic("quotes"), stack.name("quoted")
