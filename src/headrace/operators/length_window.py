@@ -13,13 +13,14 @@ from headrace.graph.schema import Column, Schema
 from headrace.operators.aggregates import Aggregate, Function, parse_aggregates, result
 from headrace.operators.arrow_types import arrow_type
 from headrace.operators.expressions import parse_expression
+from headrace.operators.length_slide import Rings, Sums, slide
 from headrace.operators.projection import refuse_doubles
 from headrace.operators.serial_operator import KeyedConfig, Keys, Partitioned, Partitioner, SerialOperator, check_keys
 from headrace.operators.settings import SqlExpression
 from headrace.operators.spec import Port, Spec
 from headrace.serial import Batch, Context, KeyedRings, Signal, group
 from headrace.serial import Operator as Instance
-from headrace.serial.keys import Integers
+from headrace.serial.keys import Groups, Integers
 
 LENGTH_MAX = 100_000
 _FUNCTIONS: tuple[Function, ...] = ("count", "sum", "avg")
@@ -109,9 +110,11 @@ class _LengthWindow(Instance):
             window.empty()
         return ()
 
-    def _since(self, keys: tuple[Any, ...]) -> Integers:
+    def _since(self, groups: Groups) -> Integers:
         """For each key the ordinal of the first row that is in its window at all."""
-        found = self._closed.find(keys)
+        if not len(self._closed):
+            return np.zeros(groups.count, np.int64)
+        found = self._closed.find(groups.keys)
         since: Integers = np.where(found >= 0, self._closed["since"][np.maximum(found, 0)], 0)
         return since
 
@@ -120,14 +123,9 @@ class _LengthWindow(Instance):
         if not rows.num_rows:
             return []
         groups = group([rows.column(column.name) for column in self._keys], rows.num_rows)
-        order = groups.order()
-        sorted_codes = groups.codes[order]
-        since = self._since(groups.keys)
-        made: dict[str | None, tuple[Any, Any]] = {}
-        for column, window in zip(self._columns, self._windows, strict=True):
-            numbers = _numbers(rows, column)[order]
-            sums, counts = window.slide(groups.keys, sorted_codes, numbers, since)
-            made[column] = (_unsorted(sums, order), _unsorted(counts, order))
+        since = self._since(groups)
+        windows = zip(self._columns, self._windows, strict=True)
+        made = {column: window.slide(groups, _numbers(rows, column), since) for column, window in windows}
         columns = [result(a, made[a.column][1], made[a.column][0]) for a in self._aggregates]
         names = [aggregate.name for aggregate in self._aggregates]
         return [Batch(pa.record_batch([*rows.columns, *columns], names=[*rows.schema.names, *names]))]
@@ -152,52 +150,19 @@ class _Window:
         self._sums["sum"][slots], self._sums["valid"][slots] = 0.0, 0
         self._sums.touch(slots)
 
-    def slide(self, keys: tuple[Any, ...], codes: Integers, numbers: Any, since: Integers) -> tuple[Any, Any]:
-        """For rows sorted by code: sum and count over the last rows of each key, up to and with each row.
+    def slide(self, groups: Groups, numbers: Any, since: Integers) -> tuple[Any, Any]:
+        """For each row, sum and count over the last rows of its key, up to and with the row.
 
         Rows of a key before the ordinal in `since` are in no window any more.
         """
-        rings = self._rings
-        of_key = rings.add(keys)
-        totals, _ = self._sums.add(keys)
-        slots = of_key[codes]
-        first = np.flatnonzero(np.concatenate([[True], codes[1:] != codes[:-1]]))
-        sizes = np.diff(np.concatenate([first, [len(codes)]]))
-        ordinals = np.arange(len(codes)) - np.repeat(first, sizes)
-        before = rings.counts[slots]
-        leaving = self._leaving(slots, before, ordinals, numbers, since[codes])
-        valid = (~np.isnan(numbers)).astype(np.int64) - (~np.isnan(leaving)).astype(np.int64)
-        change = np.nan_to_num(numbers, nan=0.0) - np.nan_to_num(leaving, nan=0.0)
-        sums = _running(change, first, sizes) + np.repeat(self._sums["sum"][totals], sizes)
-        counts = _running(valid, first, sizes) + np.repeat(self._sums["valid"][totals], sizes)
-        rings.append(slots, ordinals, numbers)
-        last = first + sizes - 1
-        self._take_anew(of_key, np.maximum(before[first], since + self._length - 1), last, sums)
-        self._sums["sum"][totals] = sums[last]
-        self._sums["valid"][totals] = counts[last]
-        self._sums.touch(totals)
-        return sums, counts
-
-    def _leaving(self, slots: Integers, before: Integers, ordinals: Integers, numbers: Any, since: Integers) -> Any:
-        """The number that each row pushes out; NaN where the window is not yet full."""
-        rings = self._rings
-        leaving = np.full(len(slots), np.nan)
-        left = before + ordinals - self._length
-        if rings.length < self._length:
-            # count(*): only how many there are matters, and every number is valid.
-            leaving[left >= since] = 0.0
-            return leaving
-        stored = (left >= since) & (left < before)
-        leaving[stored] = rings.values[slots[stored], left[stored] % self._length]
-        fresh = np.flatnonzero(left >= before)
-        leaving[fresh] = numbers[fresh - self._length]
-        return leaving
-
-    def _take_anew(self, slots: Integers, before: Integers, last: Integers, sums: Any) -> None:
-        """Running sums drift: whenever a window was filled once more, its sum is taken anew from its numbers."""
-        filled = np.flatnonzero(self._rings.counts[slots] // self._length > before // self._length)
-        if len(filled) and self._rings.length == self._length:
-            sums[last[filled]] = np.nansum(self._rings.values[slots[filled]], axis=1)
+        rings, sums = self._rings, self._sums
+        ring_slots = rings.add(groups.keys)
+        sum_slots, _ = sums.add(groups.keys)
+        filled = Rings(ring_slots, rings.values, rings.counts, self._length)
+        made = slide(groups.codes, numbers, since, filled, Sums(sum_slots, sums["sum"], sums["valid"]))
+        rings.note(ring_slots[groups.codes], numbers)
+        sums.touch(sum_slots)
+        return made
 
 
 def _numbers(rows: pa.RecordBatch, column: str | None) -> Any:
@@ -207,17 +172,5 @@ def _numbers(rows: pa.RecordBatch, column: str | None) -> Any:
     values = rows.column(column)
     if not (pa.types.is_integer(values.type) or pa.types.is_floating(values.type)):
         return np.where(values.is_valid().to_numpy(zero_copy_only=False), 0.0, np.nan)
-    return values.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
-
-
-def _running(change: Any, first: Integers, sizes: Integers) -> Any:
-    """Running totals that begin anew with each group."""
-    totals = np.cumsum(change)
-    before = np.concatenate([[0], totals])[first]
-    return totals - np.repeat(before, sizes)
-
-
-def _unsorted(values: Any, order: Integers) -> Any:
-    made = np.empty_like(values)
-    made[order] = values
-    return made
+    # One kind of array for the compiled walk: Arrow's own memory cannot be written to.
+    return values.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False, writable=True)

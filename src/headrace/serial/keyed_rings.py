@@ -45,13 +45,14 @@ class KeyedRings(StateItem):
 
     def append(self, slots: Integers, ordinals: Integers, numbers: np.ndarray[Any, Any]) -> None:
         """Numbers for slots, in order; `ordinals` counts each slot's numbers of this call from 0."""
-        self._put(slots, ordinals, numbers)
-        self._appended.append((slots, numbers))
-
-    def _put(self, slots: Integers, ordinals: Integers, numbers: np.ndarray[Any, Any]) -> None:
         # Where a slot gets more than `length` numbers, numpy keeps the last one written to a place.
         self.values[slots, (self.counts[slots] + ordinals) % self.length] = numbers
         self.counts += np.bincount(slots, minlength=len(self.counts))
+        self.note(slots, numbers)
+
+    def note(self, slots: Integers, numbers: np.ndarray[Any, Any]) -> None:
+        """Called after numbers for slots, in order, were written to `values` and counted in `counts` by hand."""
+        self._appended.append((slots, numbers))
 
     @property
     def shape(self) -> Shape:
