@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -11,6 +12,7 @@ import pytest
 import headrace
 from headrace.errors import Conflict, InvalidGraph, InvalidInput, NotFound
 
+DEADLINE_S = 60.0
 SCHEMA = "drone STRING, battery DOUBLE"
 ROWS = [{"drone": f"d{n}", "battery": float(n)} for n in range(40)]
 
@@ -81,6 +83,24 @@ def test_stopped_pipeline_goes_on_where_it_was(h: headrace.Local) -> None:
         assert h.wait_idle(pipeline)
         h.stop(pipeline)
     assert sorted(row["battery"] for row in h.rows("again-out")) == [float(n) for n in range(15)]
+
+
+def test_signals_hold_a_pipeline_at_their_place_and_let_it_go_on(h: headrace.Local) -> None:
+    h.create_topic("held-in", partitions=2)
+    pipeline = alerts("held", "held-in", "held-out")
+    h.produce("held-in", ROWS[:5], key="drone")
+    h.start(pipeline)
+    pause = h.signal("pause", pipeline)
+    h.produce("held-in", ROWS[5:10], key="drone")
+    deadline_s = time.monotonic() + DEADLINE_S
+    while h.status(pipeline).paused_by != pause.request.id and time.monotonic() < deadline_s:
+        time.sleep(0.1)
+    assert sorted(row["battery"] for row in h.rows("held-out")) == [float(n) for n in range(5)]
+    h.signal("resume", "held")
+    assert h.wait_idle(pipeline)
+    assert sorted(row["battery"] for row in h.rows("held-out")) == [float(n) for n in range(10)]
+    assert [known.request.kind for known in h.signals()] == ["pause", "resume"]
+    h.stop(pipeline)
 
 
 def test_batch_is_the_same_pipeline(h: headrace.Local) -> None:
