@@ -102,5 +102,5 @@ def test_queries_come_to_the_rows_that_are_right() -> None:
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     report = json.loads(done.stdout.splitlines()[-1])
-    assert [result["name"] for result in report["results"]] == [*names.split(","), "geomean"]
+    assert [result["name"] for result in report["results"]] == [*names.split(","), "geomean", "geomean-arrow"]
     assert all(result["peers"]["pyspark"] > 0 for result in report["results"])

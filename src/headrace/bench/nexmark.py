@@ -52,7 +52,7 @@ POLL_S: Final = 0.02
 
 _DECLARATION: Final = (
     "CREATE STREAM {stream} ({columns}, WATERMARK FOR dateTime AS dateTime - INTERVAL '4' SECOND) "
-    "WITH (topic = '{stream}', format = 'json', max_rows_per_batch = {rows_per_batch});\n"
+    "WITH (topic = '{stream}-{format}', format = '{format}', max_rows_per_batch = {records_per_batch});\n"
 )
 SIDE_DECLARATION: Final = "CREATE TABLE side_input (key BIGINT PRIMARY KEY, value STRING);\n"
 
@@ -81,6 +81,14 @@ class NexmarkSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class Measured:
+    """A query, and its rate from topics in Arrow format."""
+
+    result: Result
+    arrow_rate: float
+
+
+@dataclass(frozen=True, slots=True)
 class Figure:
     """Of one run over so many events."""
 
@@ -105,8 +113,8 @@ def run_nexmark(settings: NexmarkSettings, say: Say) -> Report:
         home = stack.enter_context(local(directory / "data", spark_conf={"spark.sql.session.timeZone": "UTC"}))
         site = AuctionSite(home, peers, directory, settings, say)
         site.prepare()
-        results = [result for name in settings.queries if (result := site.measure(name)) is not None]
-    return Report("nexmark", (*results, *_geometric_mean(results)))
+        found = [measured for name in settings.queries if (measured := site.measure(name)) is not None]
+    return Report("nexmark", (*(measured.result for measured in found), *_geometric_means(found)))
 
 
 class AuctionSite:
@@ -119,6 +127,8 @@ class AuctionSite:
         self._settings = settings
         self._events = Events(settings.events)
         self._say = say
+        # Of each stream in each format: an Arrow record has many rows.
+        self._record_counts: Counter[tuple[Stream, str]] = Counter()
 
     def prepare(self) -> None:
         """All events are written afterwards, and on disk."""
@@ -127,11 +137,15 @@ class AuctionSite:
             for stream in STREAMS:
                 folder = self._files / stream
                 folder.mkdir(parents=True)
-                self._home.create_topic(stream, partitions=data.PARTITIONS)
+                self._home.create_topic(f"{stream}-json", partitions=data.PARTITIONS)
+                self._home.create_topic(f"{stream}-arrow", partitions=data.PARTITIONS, config=data.ARROW_TOPIC_CONFIG)
                 for block in self._events.blocks(stream):
                     data.write_file(block, folder)
                     self._append_text(stream, block)
-                    data.append_values(client, stream, block.partition, data.json_values(block.rows))
+                    data.append_values(client, f"{stream}-json", block.partition, data.json_values(block.rows))
+                    self._record_counts[stream, "json"] += block.rows.num_rows
+                    records = data.append_arrow(client, f"{stream}-arrow", block.partition, block.rows)
+                    self._record_counts[stream, "arrow"] += records
         self._prepare_side_input()
 
     def _append_text(self, stream: Stream, block: data.Block) -> None:
@@ -150,7 +164,7 @@ class AuctionSite:
             (files / SIDE_INPUT).mkdir()
             (files / SIDE_INPUT / "0.json").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
 
-    def measure(self, name: str) -> Result | None:
+    def measure(self, name: str) -> Measured | None:
         """None for a query that cannot run, which is said. Raises JobFailed for rows that are not right."""
         query = find_query(name)
         if query is None:
@@ -158,13 +172,15 @@ class AuctionSite:
             return None
         return self._measured(query)
 
-    def _measured(self, query: Query) -> Result:
+    def _measured(self, query: Query) -> Measured:
         name, right = query.name, self._right(query)
         ours: list[Figure] = []
+        from_arrow: list[Figure] = []
         theirs: dict[str, list[Figure]] = {}
         for number in range(self._settings.rounds):
             run = f"{name}-{number}"
-            ours.append(self._ours(run, query, right))
+            ours.append(self._ours(run, query, right, "json"))
+            from_arrow.append(self._ours(f"{run}-arrow", query, right, "arrow"))
             for peer in self._peers.names(self._settings.against):
                 is_flink, is_first = peer == "flink", number == 0
                 figure = (
@@ -173,10 +189,11 @@ class AuctionSite:
                 if figure is not None:
                     theirs.setdefault(peer, []).append(figure)
         figures = {peer: _rate(found) for peer, found in theirs.items()}
-        told = [f"{who} {figure:,.0f}" for who, figure in {"ours": _rate(ours), **figures}.items()]
+        rates = {"ours": _rate(ours), "ours from Arrow": _rate(from_arrow), **figures}
+        told = [f"{who} {figure:,.0f}" for who, figure in rates.items()]
         self._say(f"{name}: {', '.join(told)} {UNIT}")
         wall = statistics.median(figure.events / figure.wall_s for figure in ours[1:] or ours)
-        return Result(name, UNIT, _rate(ours), figures, note=f"{wall:,.0f} events/s")
+        return Measured(Result(name, UNIT, _rate(ours), figures, note=f"{wall:,.0f} events/s"), _rate(from_arrow))
 
     def _right(self, query: Query) -> Counter[Row]:
         output = self._directory / "right" / query.name
@@ -186,10 +203,10 @@ class AuctionSite:
             raise JobFailed(f"nobody can say what is right for {query.name}")
         return canonical(rows_of_files(output), query.keys)
 
-    def _ours(self, run: str, query: Query, right: Counter[Row]) -> Figure:
+    def _ours(self, run: str, query: Query, right: Counter[Row], format_: str) -> Figure:
         # Of one partition, so that the last of the rows of a key can be told.
         self._home.create_topic(run, partitions=1)
-        pipeline = Pipeline.from_sql(f"{self._declarations()}{_created(run, query)}", name=run)
+        pipeline = Pipeline.from_sql(f"{self._declarations(format_)}{_created(run, query)}", name=run)
         began_s, used_s = time.monotonic(), self._own_cpu_s()
         self._home.start(pipeline)
         ended_s, cpu_s = self._settled(run)
@@ -259,15 +276,17 @@ class AuctionSite:
         """Of this process, which drives Spark, with the broker and Spark's workers; peers are its children too."""
         return processes.cpu_s(processes.tree(os.getpid())) - self._peers.all_cpu_s()
 
-    def _declarations(self) -> str:
+    def _declarations(self, format_: str) -> str:
         streams = [
-            _DECLARATION.format(stream=stream, columns=SCHEMAS[stream], rows_per_batch=self._rows_per_batch(stream))
+            _DECLARATION.format(
+                stream=stream,
+                columns=SCHEMAS[stream],
+                format=format_,
+                records_per_batch=math.ceil(self._record_counts[stream, format_] / data.MICRO_BATCHES),
+            )
             for stream in STREAMS
         ]
         return "".join((*streams, SIDE_DECLARATION))
-
-    def _rows_per_batch(self, stream: Stream) -> int:
-        return math.ceil(self._events.rows_of(stream) / data.MICRO_BATCHES)
 
     def _read(self, query: Query) -> int:
         return sum(self._events.rows_of(stream) for stream in query.reads)
@@ -309,11 +328,13 @@ def _rate(figures: list[Figure]) -> float:
     return statistics.median(figure.rate for figure in figures[1:] or figures)
 
 
-def _geometric_mean(results: list[Result]) -> list[Result]:
+def _geometric_means(found: list[Measured]) -> list[Result]:
     """Over the queries that every peer ran, so that the same is compared."""
-    peers = {peer for result in results for peer in result.peers}
-    shared = [result for result in results if result.peers.keys() == peers]
+    peers = {peer for measured in found for peer in measured.result.peers}
+    shared = [measured for measured in found if measured.result.peers.keys() == peers]
     if not shared:
         return []
-    theirs = {peer: statistics.geometric_mean(result.peers[peer] for result in shared) for peer in peers}
-    return [Result("geomean", UNIT, statistics.geometric_mean(result.ours for result in shared), theirs)]
+    theirs = {peer: statistics.geometric_mean(measured.result.peers[peer] for measured in shared) for peer in peers}
+    ours = statistics.geometric_mean(measured.result.ours for measured in shared)
+    from_arrow = statistics.geometric_mean(measured.arrow_rate for measured in shared)
+    return [Result("geomean", UNIT, ours, theirs), Result("geomean-arrow", UNIT, from_arrow, theirs)]
