@@ -23,7 +23,11 @@ DOCUMENT = Document(
 def job(rows: int, state: str = "running") -> JobStatus:
     """The source is read by two queries; the second one is behind."""
     first = (NodeCount("source", rows, 3, 0), NodeCount("filter", rows // 2, 0, 0), NodeCount("low", rows // 2, 0, 0))
-    second = (NodeCount("source", rows - 10, 3, 0), NodeCount("window", 5, 0, 2), NodeCount("means", 5, 0, 0))
+    second = (
+        NodeCount("source", rows - 10, 3, 0),
+        NodeCount("window", 5, 0, 2, state_bytes=4_096),
+        NodeCount("means", 5, 0, 0),
+    )
     queries = (
         QueryStatus("source", 9, 100.0, 1_000.0, {"t-0": 4, "t-1": 1}, first, ("source", "filter", "low")),
         QueryStatus("window", 4, 250.0, 500.0, {"t-0": 14, "t-1": 1}, second, ("source", "window", "means")),
@@ -36,6 +40,7 @@ def test_figures_of_nodes_and_edges_come_from_the_query_that_runs_them() -> None
     assert (figures.nodes["source"].rows_out, figures.nodes["source"].rows_bad) == (1_000, 3)
     assert (figures.nodes["filter"].rows_in, figures.nodes["filter"].rows_out) == (1_000, 500)
     assert (figures.nodes["window"].rows_in, figures.nodes["window"].rows_late) == (990, 2)
+    assert (figures.nodes["window"].state_bytes, figures.nodes["source"].state_bytes) == (4_096, None)
     edges = {(edge.source, edge.target): edge for edge in figures.edges}
     assert (edges["source", "filter"].rows, edges["source", "filter"].lag) == (1_000, 5)
     assert (edges["source", "window"].rows, edges["source", "window"].lag) == (990, 15)

@@ -22,6 +22,7 @@ from headrace.spark.chain import inputs_of, lane_task, results_of
 from headrace.spark.chain_driver import ChainDriver, batch_time_us
 from headrace.spark.orders import ChainRecord, Orders
 from headrace.spark.packets import ReadCounts, packed, unpacked
+from headrace.spark.query_figures import QueryFigures
 from headrace.spark.specs import CHAIN_COLUMN, LETTER_COLUMN, RECORD_ORIGIN, RECORD_TIME
 
 SCHEMA = replace(Schema.parse("k STRING, n BIGINT, ts TIMESTAMP"), event_time="ts")
@@ -100,6 +101,16 @@ def test_an_attempt_that_loses_leaves_no_trace(tmp_path: Path) -> None:
     assert totals(query.run((rows(("a", 1000, 0)),), ())[0]) == [1110]
     query.driver.sweep(query.record)
     assert set(LocalFiles(tmp_path).names()) == file_names(query.record.manifest)
+
+
+def test_the_size_of_a_state_is_that_of_the_files_which_the_last_commit_names(tmp_path: Path) -> None:
+    query = Query(tmp_path, plan_of("length-window", LENGTH))
+    query.run((rows(("a", 1, 0)),), (rows(("b", 5, 0)),))
+    query.attempt(0, rows(("a", 999, 0)))
+    query.driver.sweep(query.record)
+    figures = QueryFigures()
+    figures.note_state(query.record.manifest)
+    assert figures.state_bytes == {"it": sum(path.stat().st_size for path in tmp_path.rglob("*.state"))}
 
 
 def test_empty_lanes_and_batches_without_rows_keep_the_state(tmp_path: Path) -> None:

@@ -74,6 +74,11 @@ def test_by_mouse(open_page: OpenPage, api: httpx.Client) -> None:
     newest = drawer(page).get_by_role("table", name="Newest events").get_by_role("row")
     expect(newest.nth(1)).to_be_visible(timeout=FIRST_ROWS_TIMEOUT_MS)
     expect(newest.nth(1).get_by_role("cell").first).to_have_text(re.compile(r"^\d*[02468]$"))
+    page.locator(".react-flow__pane").click(position={"x": 10, "y": 10})
+    page.keyboard.press("l")
+    expect(page.get_by_role("table", name="Events").get_by_role("row").filter(has_text="started")).to_be_visible()
+    page.keyboard.press("g")
+    expect(page.get_by_role("figure")).to_have_count(3)
     stop(api, "by-mouse")
 
 

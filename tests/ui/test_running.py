@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import re
+from datetime import UTC, datetime
 
 import httpx
 import pytest
@@ -49,6 +51,16 @@ def test_rows_behind_an_operator_with_state_can_be_seen_before_it_ever_ran(
     expect(rows.nth(0)).to_contain_text("seen")
     expect(rows.nth(1)).to_contain_text("3")
     expect(drawer(page)).to_contain_text("state begin with them")
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    drawer(page).get_by_role("button", name="Pause").click()
+    drawer(page).get_by_role("button", name="Copy JSON").click()
+    expect(drawer(page).get_by_role("button", name="Copied")).to_be_visible()
+    assert json.loads(page.evaluate("navigator.clipboard.readText()"))[0]["seen"] <= 3
+    expect(drawer(page).get_by_role("button", name="Follow")).to_be_visible()
+    drawer(page).get_by_role("textbox", name="Filter").fill("seen > 3")
+    expect(drawer(page)).to_contain_text("None of the newest passes the filter", timeout=FIRST_ROWS_TIMEOUT_MS)
+    drawer(page).get_by_role("tab", name="Schema").click()
+    expect(drawer(page).get_by_role("row").filter(has_text="seen")).to_contain_text("BIGINT")
 
 
 def test_a_failed_job_shows_where_why_and_with_which_record(open_page: OpenPage, api: httpx.Client) -> None:
@@ -112,3 +124,26 @@ def test_a_version_that_fails_is_told_and_the_one_before_runs_again(open_page: O
     expect(node(page, "numbers").get_by_role("img", name="running")).to_be_visible(timeout=FIRST_ROWS_TIMEOUT_MS)
     expect(node(page, "divide").get_by_role("img", name="running")).to_have_count(0)
     stop(api, "going-back")
+
+
+def test_a_signal_to_one_node_closes_its_windows_and_its_fate_is_told(open_page: OpenPage, api: httpx.Client) -> None:
+    api.post("/api/topics", json={"name": "windowed", "partitions": 1})
+    source = 'topic windowed schema="value BIGINT, at TIMESTAMP" event_time=at as numbers'
+    window = 'time-window "1 day" time=at aggregates=["count(*) AS seen"] as window'
+    draft = make_from_text(api, "signalled", f"{source} ! {window} ! to-topic closed as out")
+    deploy(api, "signalled", draft["revision"])
+    row = json.dumps({"value": 1, "at": datetime.now(UTC).isoformat()})
+    assert api.post("/api/topics/windowed/messages", json={"value": row}).status_code < 300
+    page = open_page("/pipelines/signalled")
+    figures = page.get_by_test_id("edge-figures")
+    expect(figures.first).to_contain_text("/s · 1", timeout=FIRST_ROWS_TIMEOUT_MS)
+    expect(figures.last).to_contain_text("/s · 0")
+    node(page, "window").click()
+    drawer(page).get_by_role("tab", name="Metrics").click()
+    expect(drawer(page)).to_contain_text(re.compile(r"State on disk[1-9][\d.]* k?B"))
+    drawer(page).get_by_role("tab", name="Events").click()
+    drawer(page).get_by_role("button", name="Send").click()
+    told = drawer(page).get_by_role("row").filter(has_text="close_window")
+    expect(told).to_contain_text("fate handled", timeout=FIRST_ROWS_TIMEOUT_MS)
+    expect(figures.last).to_contain_text("/s · 1", timeout=FIRST_ROWS_TIMEOUT_MS)
+    stop(api, "signalled")

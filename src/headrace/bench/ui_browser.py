@@ -32,7 +32,8 @@ FEED: Final = """
       for (let column = 0; column < columns; column += 1) {
         const rate = (count * (row + 1) * (column + 3)) % 9000;
         const node = `n${row}_${column}`;
-        nodes[node] = { rows_in: count * 50, rows_out: count * 50, rows_bad: 0, rows_late: 0, rate };
+        nodes[node] = { rows_in: count * 50, rows_out: count * 50, rows_bad: 0, rows_late: 0, rate,
+                        state_bytes: null };
         if (column + 1 < columns) {
           edges.push({ source: node, target: `n${row}_${column + 1}`, source_port: "out", target_port: "in",
                        rows: count * 50, rate, lag: rate % 700 });

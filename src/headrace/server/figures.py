@@ -72,6 +72,7 @@ class FigureBook:
                 rows_bad=count.bad_total,
                 rows_late=count.late_total,
                 rate=self._rate(status, f"node {node}"),
+                state_bytes=count.state_bytes,
             )
             for node, count in counts.items()
         }
@@ -120,6 +121,8 @@ def node_counts(status: JobStatus) -> Mapping[str, NodeCount]:
             max(count.late_total, other.late_total),
             max(count.copies_total, other.copies_total),
             max(count.copied_bytes_total, other.copied_bytes_total),
+            # A serial operator runs in one query.
+            count.state_bytes if other.state_bytes is None else other.state_bytes,
         )
     return found
 

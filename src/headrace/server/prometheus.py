@@ -111,6 +111,12 @@ def _node_metrics(figures: dict[str, JobFigures]) -> Iterator[Metric]:
             for node, values in job.nodes.items():
                 metric.add_metric([name, node], getattr(values, field))
         yield metric
+    state = GaugeMetricFamily("headrace_node_state_bytes", "State of a serial operator on disk.", labels=_NODE)
+    for name, job in figures.items():
+        for node, values in job.nodes.items():
+            if values.state_bytes is not None:
+                state.add_metric([name, node], values.state_bytes)
+    yield state
 
 
 def _copy_metrics(jobs: Iterable[JobStatus]) -> Iterator[Metric]:

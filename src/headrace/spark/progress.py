@@ -99,6 +99,7 @@ class QueryProgress:
             late + counted.get("late", 0),
             counted.get("copies", 0),
             counted.get("copied_bytes", 0),
+            self.figures.state_bytes.get(node),
         )
 
     def _by_partition(self, offsets: Mapping[str, Mapping[str, int]]) -> dict[str, int]:

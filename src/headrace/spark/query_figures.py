@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from headrace.serial import LaneResult, NodeReport
+from headrace.serial import LaneResult, Manifest, NodeReport
 from headrace.spark.staging import Staged
 
 # Reports of progress come a little after their commit: micro-batches whose rows are kept for them.
@@ -20,6 +20,8 @@ class QueryFigures:
 
     totals: Counter[tuple[str, str]] = field(default_factory=Counter)
     """(node, figure) → sum."""
+    state_bytes: Mapping[str, int] = field(default_factory=dict)
+    """Node → size of the files that hold its state, as of the last commit."""
     _rows: dict[int, Counter[str]] = field(default_factory=dict)
     _failed: dict[int, int] = field(default_factory=dict)
 
@@ -36,6 +38,12 @@ class QueryFigures:
         for node, count in (item for message in messages for item in message.rows.items()):
             rows[node] += count
             self.totals[node, "rows_out"] += count
+
+    def note_state(self, manifest: Manifest) -> None:
+        """Called when a commit names these files."""
+        self.state_bytes = {
+            node: sum(version.size_bytes for version in lanes.values()) for node, lanes in manifest.items()
+        }
 
     def rows_of(self, batch: int) -> dict[str, int]:
         """Rows that left each node in a micro-batch; empty for one that is not kept."""

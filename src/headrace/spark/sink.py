@@ -173,6 +173,7 @@ class Committer:
         update_preview(self._spec, messages)
         if self.chain is not None and chain is not None:
             self.chain.committed(ChainRecord.from_json(last.chain), chain)
+            self.figures.note_state(chain.manifest)
         self.figures.add(batch, results, messages)
         if self.signals is not None and signals is not None:
             self.signals.committed(signals, batch)

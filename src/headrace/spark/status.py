@@ -12,7 +12,10 @@ JobState = Literal["starting", "running", "stopping", "stopped", "failed"]
 @dataclass(frozen=True, slots=True)
 class NodeCount:
     """Since the job started: rows that left the node, rows that could not be read, rows that came too late; and how
-    often a serial operator made rows its own to write to them."""
+    often a serial operator made rows its own to write to them.
+
+    `state_bytes` is what the state of a serial operator takes on disk; None for a node that keeps none there.
+    """
 
     node: str
     rows_out_total: int = 0
@@ -20,6 +23,7 @@ class NodeCount:
     late_total: int = 0
     copies_total: int = 0
     copied_bytes_total: int = 0
+    state_bytes: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

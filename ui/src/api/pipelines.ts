@@ -53,8 +53,12 @@ export const start = (pipeline: string, version: number | null = null) =>
   request<JobView>("POST", of(pipeline, "/start"), { body: { version, reset: false } });
 export const stop = (pipeline: string) => request<JobView>("POST", of(pipeline, "/stop"));
 
-export const sendSignal = (pipeline: string, kind: "pause" | "resume") =>
-  request<SignalView>("POST", "/api/signals", { body: { pipeline, kind } });
+/** A signal to the whole pipeline, or to one of its nodes. */
+export type SignalWishes = Pick<SignalView, "kind"> & Partial<Pick<SignalView, "node" | "parameters">>;
+
+/** Answers when the signal is in its place; what becomes of it there is told by the job's events. */
+export const sendSignal = (pipeline: string, wishes: SignalWishes) =>
+  request<SignalView>("POST", "/api/signals", { body: { pipeline, ...wishes } });
 
 export const readJob = (pipeline: string) => request<JobView>("GET", ofJob(pipeline));
 export const readEvents = (pipeline: string, limit: number) =>

@@ -1221,10 +1221,14 @@ export interface components {
             node: string;
             /** Rows Out Total */
             rows_out_total: number;
+            /** State Bytes */
+            state_bytes: number | null;
         };
         /**
          * NodeFigures
          * @description Since the job started; `rate` in rows out per second, over the last seconds.
+         *
+         *     `state_bytes`: what the state of a serial operator takes on disk; null for a node that keeps none there.
          */
         NodeFigures: {
             /** Rate */
@@ -1237,6 +1241,8 @@ export interface components {
             rows_late: number;
             /** Rows Out */
             rows_out: number;
+            /** State Bytes */
+            state_bytes: number | null;
         };
         /** NodeModel */
         NodeModel: {

@@ -82,6 +82,8 @@ export const themeVariables: CSSVariablesResolver = () => ({
     "--hr-sink": "#1b7f4b",
     "--mantine-color-dimmed": "#52626d",
     "--mantine-color-placeholder": "#63737e",
+    "--mantine-color-red-light": "var(--hr-bad-soft)",
+    "--mantine-color-red-light-color": "var(--hr-bad)",
   },
   dark: {
     "--hr-surface": "#12181c",
@@ -104,5 +106,12 @@ export const themeVariables: CSSVariablesResolver = () => ({
     "--mantine-color-body": "#12181c",
     "--mantine-color-dimmed": "#a0b0ba",
     "--mantine-color-placeholder": "#93a3ad",
+    // Alerts: what is the library's own is too loud for a whole band on a dark page.
+    "--mantine-color-red-light": "var(--hr-bad-soft)",
+    "--mantine-color-red-light-color": "var(--hr-bad)",
+    "--mantine-color-orange-light": "#34280f",
+    "--mantine-color-orange-light-color": "var(--hr-warn)",
+    "--mantine-color-teal-light": "#15301f",
+    "--mantine-color-teal-light-color": "var(--hr-good)",
   },
 });

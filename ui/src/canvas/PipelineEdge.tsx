@@ -1,32 +1,27 @@
-import { BaseEdge, type EdgeProps, getBezierPath } from "@xyflow/react";
+import { BaseEdge, type EdgeProps, getBezierPath, useStoreApi } from "@xyflow/react";
 import { memo } from "react";
-import { NODE_HEIGHT_PX } from "@/document/align";
 import { pressureOf, widthOf } from "@/live/figures";
 import { useDocument } from "@/stores/documentStore";
 import { useMetrics } from "@/stores/metricsStore";
 import { useUi } from "@/stores/uiStore";
 import { EdgeFiguresLabel } from "./EdgeFiguresLabel";
+import { lineAboveNodes } from "./figuresPlace";
 import type { PipelineFlowEdge } from "./flow";
 import classes from "./PipelineEdge.module.css";
-
-const FIGURES_WIDTH_PX = 88;
-const FIGURES_HEIGHT_PX = 20;
 
 /** Widths in quarters of a pixel: a wire is drawn anew only when the eye could tell. */
 const steppedWidth = (rate: number): number => Math.round(widthOf(rate) * 4) / 4;
 
-type Ends = Pick<EdgeProps, "sourceX" | "sourceY" | "targetX" | "targetY">;
-
-/** Between nodes that stand so close, figures would be covered by them. */
-const isTight = ({ sourceX, targetX }: Ends): boolean =>
-  targetX >= sourceX && targetX - sourceX < FIGURES_WIDTH_PX;
-
-const aboveNodes = ({ sourceY, targetY }: Ends): number =>
-  Math.min(sourceY, targetY) - NODE_HEIGHT_PX / 2 - FIGURES_HEIGHT_PX;
-
 /** A wire. Colour and width show pressure and rate; the figures stand beside. */
 export const PipelineEdge = memo(function PipelineEdge(props: EdgeProps<PipelineFlowEdge>) {
-  const [path, labelX, middleY] = getBezierPath(props);
+  const [path, middleX, middleY] = getBezierPath(props);
+  // Asked for while drawing: a node that moves moves the ends of its wires, and they are drawn anew.
+  const { nodeLookup } = useStoreApi().getState();
+  const topOf = (id: string, portY: number) => nodeLookup.get(id)?.internals.positionAbsolute.y ?? portY;
+  const tops = {
+    sourceTop: topOf(props.source, props.sourceY),
+    targetTop: topOf(props.target, props.targetY),
+  };
   const pipeline = useDocument((state) => state.pipeline);
   const isFar = useUi((state) => state.isFar);
   const pressure = useMetrics((state) => {
@@ -51,8 +46,9 @@ export const PipelineEdge = memo(function PipelineEdge(props: EdgeProps<Pipeline
         <EdgeFiguresLabel
           pipeline={pipeline}
           edge={props.id}
-          x={labelX}
-          y={isTight(props) ? aboveNodes(props) : middleY}
+          x={middleX}
+          y={middleY}
+          nodesTop={lineAboveNodes({ ...props, ...tops }, middleY)}
         />
       )}
     </g>

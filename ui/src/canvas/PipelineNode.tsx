@@ -2,6 +2,7 @@ import { Tooltip } from "@mantine/core";
 import { IconAlertTriangleFilled } from "@tabler/icons-react";
 import { Handle, type NodeProps, Position as Side } from "@xyflow/react";
 import { memo } from "react";
+import { plural } from "@/shared/format";
 import { useDocument } from "@/stores/documentStore";
 import { useUi } from "@/stores/uiStore";
 import { type PipelineFlowNode, portTop } from "./flow";
@@ -59,7 +60,7 @@ export const PipelineNode = memo(function PipelineNode({ id, data, selected }: N
             label={failure ?? problems.map(({ message }) => message).join("\n")}
             style={{ whiteSpace: "pre-line" }}
           >
-            <span className={classes.problem} role="img" aria-label={`${problems.length || 1} problems`}>
+            <span className={classes.problem} role="img" aria-label={plural(problems.length || 1, "problem")}>
               <IconAlertTriangleFilled size={14} aria-hidden />
             </span>
           </Tooltip>

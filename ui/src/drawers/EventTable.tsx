@@ -12,8 +12,13 @@ const NONE: readonly JobEvent[] = [];
 const detailsOf = ({ details }: JobEvent): string =>
   Object.entries(details)
     .filter(([, value]) => value !== null && value !== "")
-    .map(([key, value]) => `${key} ${typeof value === "object" ? JSON.stringify(value) : String(value)}`)
+    .map(([key, value]) => `${key.replaceAll("_", " ")} ${written(value)}`)
     .join(" · ");
+
+function written(value: unknown): string {
+  if (Array.isArray(value)) return value.map(written).join(", ");
+  return typeof value === "object" ? JSON.stringify(value) : String(value);
+}
 
 /** Events of the job, the newest first: all of them, or those about one node. */
 export function EventTable({ node }: { node: string | null }) {
@@ -52,7 +57,7 @@ export function EventTable({ node }: { node: string | null }) {
             <Table.Td>{event.kind.replaceAll("_", " ")}</Table.Td>
             <Table.Td>
               <Text size="xs" style={{ wordBreak: "break-word" }}>
-                {event.node && <b>{event.node} </b>}
+                {event.node && event.node !== node && <b>{event.node} </b>}
                 {detailsOf(event)}
               </Text>
             </Table.Td>

@@ -10,6 +10,7 @@ import { EventTable } from "./EventTable";
 import { NodeForm } from "./form/NodeForm";
 import { NodeAbout } from "./NodeAbout";
 import { NodeMetrics } from "./NodeMetrics";
+import { NodeSignals } from "./NodeSignals";
 
 /** Everything about one node: settings, figures, events, and what its operator guarantees. */
 export function NodeDrawer({ id }: { id: string }) {
@@ -51,6 +52,7 @@ export function NodeDrawer({ id }: { id: string }) {
             <NodeMetrics id={id} />
           </Tabs.Panel>
           <Tabs.Panel value="events">
+            {operator.kind === "serial" && <NodeSignals id={id} />}
             <EventTable node={id} />
           </Tabs.Panel>
           <Tabs.Panel value="about" p="md">

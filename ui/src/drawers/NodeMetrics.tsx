@@ -1,6 +1,7 @@
 import { Alert, SimpleGrid, Stack, Text } from "@mantine/core";
 import { short } from "@/live/figures";
 import { EmptyState } from "@/shared/EmptyState";
+import { bytes } from "@/shared/format";
 import { JobFailure } from "@/shared/JobFailure";
 import { useDocument } from "@/stores/documentStore";
 import { useMetrics } from "@/stores/metricsStore";
@@ -29,6 +30,9 @@ export function NodeMetrics({ id }: { id: string }) {
             value={figures.rows_late.toLocaleString()}
             isBad={figures.rows_late > 0}
           />
+          {figures.state_bytes !== null && (
+            <Figure title="State on disk" value={bytes(figures.state_bytes)} />
+          )}
         </SimpleGrid>
       ) : (
         <EmptyState title="No figures">They appear here while the pipeline runs.</EmptyState>

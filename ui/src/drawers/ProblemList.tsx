@@ -3,6 +3,7 @@ import { IconAlertTriangleFilled } from "@tabler/icons-react";
 import type { Problem } from "@/api/types";
 import { focusNode } from "@/canvas/focus";
 import { EmptyState } from "@/shared/EmptyState";
+import { firstLine } from "@/shared/JobFailure";
 import { useDocument } from "@/stores/documentStore";
 import { selectNodes, show } from "@/stores/uiStore";
 import classes from "./ProblemList.module.css";
@@ -26,7 +27,7 @@ export function ProblemList() {
             <IconAlertTriangleFilled size={14} aria-hidden className={classes.icon} />
             {problem.node && <b>{problem.node}</b>}
             <Text size="sm" component="span">
-              {problem.message.split("\n", 1)[0]}
+              {firstLine(problem.message)}
               {problem.hint && <span className={classes.hint}>: {problem.hint}</span>}
             </Text>
           </UnstyledButton>

@@ -2,6 +2,8 @@ import { Alert, Button, Checkbox, Group, Stack, Text, TextInput } from "@mantine
 import { useLocalStorage } from "@mantine/hooks";
 import { IconRocket } from "@tabler/icons-react";
 import { useState } from "react";
+import { plural } from "@/shared/format";
+import { firstLine } from "@/shared/JobFailure";
 import { useDocument } from "@/stores/documentStore";
 import { ChangeList } from "./ChangeList";
 import type { Wishes } from "./useDeployment";
@@ -61,13 +63,12 @@ export function DeployForm({ tried, isBusy, onDeploy, onCancel }: DeployFormProp
 function Problems() {
   const problems = useDocument((state) => state.told.problems);
   if (problems.length === 0) return null;
-  const what = problems.length === 1 ? "1 problem" : `${problems.length} problems`;
   return (
-    <Alert color="red" variant="light" title={`${what} must be mended first`}>
+    <Alert color="red" variant="light" title={`${plural(problems.length, "problem")} must be mended first`}>
       {problems.slice(0, PROBLEMS_SHOWN_MAX).map(({ node, message }) => (
         <Text size="sm" key={`${node} ${message}`}>
           {node ? `${node}: ` : ""}
-          {message}
+          {firstLine(message)}
         </Text>
       ))}
     </Alert>

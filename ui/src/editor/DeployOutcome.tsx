@@ -1,19 +1,22 @@
 import { Alert, Button, Group, Stack, Text } from "@mantine/core";
 import { notifications } from "@mantine/notifications";
-import { IconAlertTriangle, IconArrowBackUp, IconCheck } from "@tabler/icons-react";
+import { IconAlertTriangle, IconArrowBackUp, IconCheck, IconHourglass } from "@tabler/icons-react";
 import { useMutation } from "@tanstack/react-query";
 import { start } from "@/api/pipelines";
 import { messageOf } from "@/api/problem";
 import { JobFailure } from "@/shared/JobFailure";
 import { DeployProgress } from "./DeployProgress";
-import type { Verdict } from "./deployProgress";
+import { stepAfter, type Verdict } from "./deployProgress";
 import type { Deployment } from "./useDeployment";
 
-const WORDS: Readonly<Record<Exclude<Verdict, "failed" | null>, string>> = {
-  progressed: "It runs and has finished its first batch.",
-  idle: "It runs and has read everything that is there.",
-  paused: "It runs and is paused by a signal, as the version before.",
-  ended: "It ran to the end of its sources, or was stopped.",
+/** What is said of a version: its title, and how that is known. */
+const WORDS: Readonly<Record<Exclude<Verdict, "failed" | null>, readonly [string, string]>> = {
+  progressed: ["is verified", "It runs and has finished its first batch."],
+  idle: ["is verified", "It runs and has read everything that is there."],
+  paused: ["is verified", "It runs and is paused by a signal, as the version before."],
+  ended: ["is verified", "It ran to the end of its sources, or was stopped."],
+  rowless: ["is started", "It waits for the first rows: its sources have given none yet."],
+  slow: ["is starting", "That takes longer than usual. The canvas shows when it runs."],
 };
 
 interface DeployOutcomeProps {
@@ -62,15 +65,17 @@ function Judgement({ deployment: { version, verdict, job } }: { deployment: Depl
       </Text>
     );
   }
+  const [title, text] = WORDS[verdict];
+  const isVerified = stepAfter(verdict) === "verified";
   return (
     <Alert
       role="status"
-      color="teal"
+      color={isVerified ? "teal" : "gray"}
       variant="light"
-      icon={<IconCheck size={18} aria-hidden />}
-      title={`Version ${version} is verified`}
+      icon={isVerified ? <IconCheck size={18} aria-hidden /> : <IconHourglass size={18} aria-hidden />}
+      title={`Version ${version} ${title}`}
     >
-      {WORDS[verdict]}
+      {text}
     </Alert>
   );
 }

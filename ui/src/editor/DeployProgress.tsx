@@ -9,6 +9,7 @@ const WORDS: Readonly<Record<Step, string>> = {
   draining: "draining the version that runs",
   switching: "switching to the new version",
   verifying: "running, waiting for its first batch",
+  started: "started",
   verified: "verified",
   failed: "failed",
 };
@@ -39,7 +40,8 @@ export function DeployProgress({ nodes, step }: { nodes: readonly string[]; step
 }
 
 function Mark({ step }: { step: Step }) {
-  if (step === "verified") return <IconCheck size={14} color="var(--hr-good)" aria-hidden />;
+  if (step === "verified" || step === "started")
+    return <IconCheck size={14} color="var(--hr-good)" aria-hidden />;
   if (step === "failed") return <IconAlertTriangle size={14} color="var(--hr-bad)" aria-hidden />;
   return <Loader size={14} aria-hidden />;
 }

@@ -11,6 +11,7 @@ import {
 import { IconArrowBackUp, IconArrowForwardUp, IconLayoutSidebar, IconRocket } from "@tabler/icons-react";
 import type { ReactNode } from "react";
 import { redoLabel, undoLabel } from "@/document/history";
+import { plural } from "@/shared/format";
 import { StateBadge } from "@/shared/StateBadge";
 import { redoNext, undoLast, useDocument } from "@/stores/documentStore";
 import { show, type Tab, useUi } from "@/stores/uiStore";
@@ -125,9 +126,9 @@ function ChangesChip({ onClick }: { onClick: () => void }) {
   const against = { running: "what runs", latest: "the latest version", nothing: "an empty pipeline" }[from];
   return (
     <Tooltip label={`Against ${against}. Moving nodes is no change.`}>
-      <UnstyledButton onClick={onClick} aria-label={`${count} changes against ${against}`}>
+      <UnstyledButton onClick={onClick} aria-label={`${plural(count, "change")} against ${against}`}>
         <Badge variant="light" style={{ cursor: "pointer" }}>
-          {count} {count === 1 ? "change" : "changes"}
+          {plural(count, "change")}
         </Badge>
       </UnstyledButton>
     </Tooltip>

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Change, JobView } from "@/api/types";
-import { stepOf, touchedNodes, verdictOf } from "./deployProgress";
+import { lastVerdictOf, stepAfter, stepOf, touchedNodes, verdictOf } from "./deployProgress";
 
 const change = (part: Partial<Change>): Change => ({
   kind: "node_added",
@@ -79,6 +79,19 @@ describe("the verdict on a version", () => {
     expect(verdictOf(job({ queries, state: "failed" }))).toBe("failed");
     expect(verdictOf(job({ queries, state: "stopped" }))).toBe("ended");
     expect(verdictOf(job({ queries, paused_by: "signal" }))).toBe("paused");
+  });
+});
+
+describe("the last verdict on a version", () => {
+  it("lets go of one that gets no rows, and of one that takes long to start", () => {
+    expect(lastVerdictOf(job({ queries: [query(-1)] }))).toBe("rowless");
+    expect(lastVerdictOf(job({ state: "starting" }))).toBe("slow");
+    expect(stepAfter("rowless")).toBe("started");
+  });
+
+  it("is the one that is known, where it is", () => {
+    expect(lastVerdictOf(job({ queries: [query(0)] }))).toBe("progressed");
+    expect(lastVerdictOf(job({ state: "failed" }))).toBe("failed");
   });
 });
 

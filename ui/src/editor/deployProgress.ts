@@ -1,7 +1,7 @@
 import type { Change, JobView } from "@/api/types";
 import { type ShownState, shownState } from "@/live/shownState";
 
-export type Step = "waiting" | "draining" | "switching" | "verifying" | "verified" | "failed";
+export type Step = "waiting" | "draining" | "switching" | "verifying" | "started" | "verified" | "failed";
 
 /** What a deploy does to the nodes until the server answers, by the state that their job has meanwhile. */
 export function stepOf(state: ShownState | null, hadRun: boolean, hasStopped: boolean): Step {
@@ -11,8 +11,8 @@ export function stepOf(state: ShownState | null, hadRun: boolean, hasStopped: bo
   return hadRun ? "switching" : "waiting";
 }
 
-/** Whether the new version does its work, and how that is known. */
-export type Verdict = "progressed" | "idle" | "paused" | "ended" | "failed" | null;
+/** Whether the new version does its work, and how that is known; or that nobody waits for it any longer. */
+export type Verdict = "progressed" | "idle" | "paused" | "ended" | "failed" | "rowless" | "slow" | null;
 
 /** Null while it cannot be told yet: no batch has ended, though rows wait. */
 export function verdictOf(job: JobView): Verdict {
@@ -22,6 +22,17 @@ export function verdictOf(job: JobView): Verdict {
   if (state !== "running") return null;
   if (job.queries.every(hasProgressed)) return "progressed";
   return job.queries.every((query) => hasProgressed(query) || isIdle(query)) ? "idle" : null;
+}
+
+/** The verdict of those who have looked for long enough: there always is one. */
+export const lastVerdictOf = (job: JobView): Exclude<Verdict, null> =>
+  verdictOf(job) ?? (job.state === "running" ? "rowless" : "slow");
+
+/** Where the nodes are, once the version is made. */
+export function stepAfter(verdict: Verdict): Step {
+  if (verdict === null) return "verifying";
+  if (verdict === "rowless" || verdict === "slow") return "started";
+  return verdict === "failed" ? "failed" : "verified";
 }
 
 type Query = JobView["queries"][number];

@@ -35,6 +35,12 @@ describe("keys", () => {
     expect(isTyping(document.createElement("div"))).toBe(false);
   });
 
+  it("takes only arrows and Enter from a choice between views", () => {
+    const choice = Object.assign(document.createElement("input"), { type: "radio" });
+    expect(isTyping(choice)).toBe(false);
+    expect(isWidgetKey(choice, "ArrowLeft")).toBe(true);
+  });
+
   it("leaves arrows and Enter to buttons", () => {
     const button = document.createElement("button");
     expect(isWidgetKey(button, "Enter")).toBe(true);

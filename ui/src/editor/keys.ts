@@ -47,18 +47,18 @@ export function keyNames(written: string): string[] {
     .map((part) => (part === "mod" ? mod : (NAMES[part] ?? part.toUpperCase().replace("ENTER", "Enter"))));
 }
 
-/** Arrows and Enter belong to the button, link or tab that has the focus. */
+/** Arrows and Enter belong to the button, link, choice or tab that has the focus. */
 export function isWidgetKey(target: EventTarget | null, key: string): boolean {
   const isTheirs = key.startsWith("Arrow") || key === "Enter";
-  return isTheirs && target instanceof HTMLElement && target.closest("button, a, [role=tab]") !== null;
+  return isTheirs && target instanceof HTMLElement && target.closest("button, a, input, [role=tab]") !== null;
 }
 
-/** Keys belong to the field or dialog that has the focus. */
+/** Keys belong to the field or dialog that has the focus; into a choice between views nothing is typed. */
 export function isTyping(target: EventTarget | null): boolean {
   if (!(target instanceof HTMLElement)) return false;
   return (
     target.closest(
-      "input, textarea, select, [contenteditable=true], .cm-editor, [role=dialog], [role=menu]",
+      "input:not([type=radio]), textarea, select, [contenteditable=true], .cm-editor, [role=dialog], [role=menu]",
     ) !== null
   );
 }

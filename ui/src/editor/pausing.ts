@@ -13,7 +13,7 @@ export async function togglePause(): Promise<void> {
     return;
   }
   try {
-    await sendSignal(pipeline, state === "paused" ? "resume" : "pause");
+    await sendSignal(pipeline, { kind: state === "paused" ? "resume" : "pause" });
   } catch (error) {
     notifications.show({ color: "red", message: messageOf(error) });
   }

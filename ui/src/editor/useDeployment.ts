@@ -3,12 +3,20 @@ import { useEffect, useState } from "react";
 import { deploy, readJob } from "@/api/pipelines";
 import type { DraftView, JobView } from "@/api/types";
 import { presentGraph, toldBy, useDocument } from "@/stores/documentStore";
-import { type Step, stepOf, touchedNodes, type Verdict, verdictOf } from "./deployProgress";
+import {
+  lastVerdictOf,
+  type Step,
+  stepAfter,
+  stepOf,
+  touchedNodes,
+  type Verdict,
+  verdictOf,
+} from "./deployProgress";
 import { saveNow } from "./draftSync";
 import { jobKey, useJob } from "./useJobState";
 
 const LOOK_MS = 500;
-/** After this many looks the person is told that nothing is known yet. */
+/** After this many looks nobody waits any longer: a topic may stay empty for days. */
 const LOOKS_MAX = 240;
 
 export interface Wishes {
@@ -62,21 +70,21 @@ export function useDeployment(pipeline: string) {
   return { begin: mutate, tried: variables, deployment, isPending, error, forget };
 }
 
-const stepAfter = (verdict: Verdict): Step =>
-  verdict === null ? "verifying" : verdict === "failed" ? "failed" : "verified";
+type Looked = Pick<Deployment, "job" | "verdict">;
 
 /** Looks at the job until it can be told whether the version does its work, or for too long. */
-function useVerdict(pipeline: string, version: number | null): Pick<Deployment, "job" | "verdict"> {
+function useVerdict(pipeline: string, version: number | null): Looked {
   const { data } = useQuery({
     queryKey: [...jobKey(pipeline), "verdict", version],
-    queryFn: () => readJob(pipeline),
-    enabled: version !== null,
-    refetchInterval: ({ state }) => {
-      const isKnown = state.data !== undefined && verdictOf(state.data) !== null;
-      return isKnown || state.dataUpdateCount >= LOOKS_MAX ? false : LOOK_MS;
+    queryFn: async ({ client, queryKey }): Promise<Looked> => {
+      const looks = client.getQueryState(queryKey)?.dataUpdateCount ?? 0;
+      const job = await readJob(pipeline);
+      return { job, verdict: looks < LOOKS_MAX ? verdictOf(job) : lastVerdictOf(job) };
     },
+    enabled: version !== null,
+    refetchInterval: ({ state }) => ((state.data?.verdict ?? null) === null ? LOOK_MS : false),
   });
-  return { job: data ?? null, verdict: data ? verdictOf(data) : null };
+  return data ?? { job: null, verdict: null };
 }
 
 /** The step until the server answers; it takes the state before the press into account. */

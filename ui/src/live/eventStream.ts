@@ -3,7 +3,16 @@ import { checkServer, noteOnline } from "@/api/connection";
 import type { JobEvent, MetricsTick } from "@/api/types";
 import { forgetEvents, noteEvents, noteMissed, noteTick } from "@/stores/metricsStore";
 
-const KINDS = ["started", "stopped", "state_changed", "error", "progress", "end_of_stream", "draft_changed"];
+const KINDS: readonly JobEvent["kind"][] = [
+  "started",
+  "stopped",
+  "state_changed",
+  "error",
+  "progress",
+  "end_of_stream",
+  "draft_changed",
+  "signal",
+];
 /** The browser tries again by itself, except when it was refused: then we do, after this long. */
 const REOPEN_MS = 5_000;
 

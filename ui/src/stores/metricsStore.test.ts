@@ -10,8 +10,8 @@ const tick = (timeMs: number, rate: number, lag: number | null): MetricsTick => 
       paused_by: null,
       error: null,
       nodes: {
-        a: { rows_in: 0, rows_out: 10, rows_bad: 0, rows_late: 0, rate },
-        b: { rows_in: 10, rows_out: 10, rows_bad: 0, rows_late: 0, rate: 1 },
+        a: { rows_in: 0, rows_out: 10, rows_bad: 0, rows_late: 0, rate, state_bytes: null },
+        b: { rows_in: 10, rows_out: 10, rows_bad: 0, rows_late: 0, rate: 1, state_bytes: null },
       },
       edges: [{ source: "a", target: "b", source_port: "out", target_port: "in", rows: 10, rate, lag }],
       batches: { count: 1, last_ms: 5, rows_per_second: 10 },

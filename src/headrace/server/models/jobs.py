@@ -25,13 +25,17 @@ class JobError(Model):
 
 
 class NodeFigures(Model):
-    """Since the job started; `rate` in rows out per second, over the last seconds."""
+    """Since the job started; `rate` in rows out per second, over the last seconds.
+
+    `state_bytes`: what the state of a serial operator takes on disk; null for a node that keeps none there.
+    """
 
     rows_in: int
     rows_out: int
     rows_bad: int
     rows_late: int
     rate: float
+    state_bytes: int | None
 
 
 class EdgeFigures(EdgeModel):
@@ -68,6 +72,7 @@ class NodeCountView(Model):
     late_total: int
     copies_total: int
     copied_bytes_total: int
+    state_bytes: int | None
 
 
 class QueryView(Model):

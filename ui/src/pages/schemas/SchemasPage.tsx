@@ -1,11 +1,11 @@
-import { ActionIcon, Group, VisuallyHidden } from "@mantine/core";
-import { IconChevronDown, IconChevronRight } from "@tabler/icons-react";
+import { Group, VisuallyHidden } from "@mantine/core";
 import { useState } from "react";
 import { EmptyState } from "@/shared/EmptyState";
 import { ErrorState } from "@/shared/ErrorState";
 import { Loading } from "@/shared/Loading";
 import { Page } from "../common/Page";
 import { Panel } from "../common/Panel";
+import { RowOpener } from "../common/RowOpener";
 import table from "../common/table.module.css";
 import { ViewSwitch } from "../topics/ViewSwitch";
 import { useSubjects } from "./queries";
@@ -62,22 +62,10 @@ function SubjectTable() {
 
 function SubjectRow({ subject }: { subject: string }) {
   const [isOpen, setIsOpen] = useState(false);
-  const Icon = isOpen ? IconChevronDown : IconChevronRight;
   return (
     <>
       <tr className={table.row}>
-        <td className={table.fit}>
-          <ActionIcon
-            size="sm"
-            variant="subtle"
-            color="gray"
-            aria-expanded={isOpen}
-            aria-label={`Versions of ${subject}`}
-            onClick={() => setIsOpen(!isOpen)}
-          >
-            <Icon size={14} aria-hidden />
-          </ActionIcon>
-        </td>
+        <RowOpener isOpen={isOpen} label={`Versions of ${subject}`} onToggle={() => setIsOpen(!isOpen)} />
         <td style={{ overflowWrap: "anywhere" }}>{subject}</td>
       </tr>
       {isOpen && (

@@ -3,8 +3,8 @@ import { Link } from "wouter";
 import type { JobView, PipelineEntry } from "@/api/types";
 import { paths } from "@/app/paths";
 import { shownState } from "@/live/shownState";
+import { moment, plural, rate } from "@/shared/format";
 import { StateBadge } from "@/shared/StateBadge";
-import { moment, plural, rate } from "../common/format";
 import table from "../common/table.module.css";
 import { PipelineActions } from "./PipelineActions";
 
@@ -46,7 +46,7 @@ export function PipelineRow({ pipeline, job }: PipelineRowProps) {
       </td>
       <td className={table.fit}>
         {changes > 0 ? (
-          <Badge variant="outline" color="gray" c="var(--hr-warn)" miw="max-content">
+          <Badge variant="outline" color="var(--hr-warn)" c="var(--hr-warn)" miw="max-content">
             {plural(changes, "change")}
           </Badge>
         ) : (

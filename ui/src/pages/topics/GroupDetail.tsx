@@ -1,8 +1,8 @@
 import { Button, Group, Text } from "@mantine/core";
 import { useState } from "react";
 import { ErrorState } from "@/shared/ErrorState";
+import { count, plural } from "@/shared/format";
 import { Loading } from "@/shared/Loading";
-import { count, plural } from "../common/format";
 import table from "../common/table.module.css";
 import { useGroup } from "./queries";
 import { ResetOffsets } from "./ResetOffsets";

@@ -1,11 +1,11 @@
-import { ActionIcon, VisuallyHidden } from "@mantine/core";
-import { IconChevronDown, IconChevronRight } from "@tabler/icons-react";
+import { VisuallyHidden } from "@mantine/core";
 import { useState } from "react";
 import { EmptyState } from "@/shared/EmptyState";
 import { ErrorState } from "@/shared/ErrorState";
+import { count } from "@/shared/format";
 import { Loading } from "@/shared/Loading";
-import { count } from "../common/format";
 import { Panel } from "../common/Panel";
+import { RowOpener } from "../common/RowOpener";
 import table from "../common/table.module.css";
 import { GroupDetail } from "./GroupDetail";
 import { useGroups } from "./queries";
@@ -62,22 +62,10 @@ export function GroupTable({ topic }: { topic: string | null }) {
 
 function GroupRow({ group }: { group: GroupEntry }) {
   const [isOpen, setIsOpen] = useState(false);
-  const Icon = isOpen ? IconChevronDown : IconChevronRight;
   return (
     <>
       <tr className={table.row}>
-        <td className={table.fit}>
-          <ActionIcon
-            size="sm"
-            variant="subtle"
-            color="gray"
-            aria-expanded={isOpen}
-            aria-label={`Offsets of ${group.name}`}
-            onClick={() => setIsOpen(!isOpen)}
-          >
-            <Icon size={14} aria-hidden />
-          </ActionIcon>
-        </td>
+        <RowOpener isOpen={isOpen} label={`Offsets of ${group.name}`} onToggle={() => setIsOpen(!isOpen)} />
         <td>{group.name}</td>
         <td>{group.state}</td>
         <td>{group.topics.join(", ") || "–"}</td>

@@ -1,7 +1,8 @@
 import { ActionIcon, CopyButton, Group, Text, Tooltip } from "@mantine/core";
-import { IconCheck, IconChevronDown, IconChevronRight, IconCopy } from "@tabler/icons-react";
+import { IconCheck, IconCopy } from "@tabler/icons-react";
 import { useState } from "react";
-import { bytes, moment } from "../common/format";
+import { bytes, moment } from "@/shared/format";
+import { RowOpener } from "../common/RowOpener";
 import table from "../common/table.module.css";
 import { contentBlock, contentLine } from "./content";
 import classes from "./MessageRow.module.css";
@@ -12,22 +13,14 @@ const COLUMNS = 6;
 /** One line; opened, the whole message with its headers. */
 export function MessageRow({ message }: { message: Message }) {
   const [isOpen, setIsOpen] = useState(false);
-  const Icon = isOpen ? IconChevronDown : IconChevronRight;
   return (
     <>
       <tr className={table.row}>
-        <td className={table.fit}>
-          <ActionIcon
-            size="sm"
-            variant="subtle"
-            color="gray"
-            aria-expanded={isOpen}
-            aria-label={`Message ${message.offset} of partition ${message.partition}`}
-            onClick={() => setIsOpen(!isOpen)}
-          >
-            <Icon size={14} aria-hidden />
-          </ActionIcon>
-        </td>
+        <RowOpener
+          isOpen={isOpen}
+          label={`Message ${message.offset} of partition ${message.partition}`}
+          onToggle={() => setIsOpen(!isOpen)}
+        />
         <td className={table.number}>{message.partition}</td>
         <td className={table.number}>{message.offset}</td>
         <td className={table.fit}>{moment(message.timestamp)}</td>

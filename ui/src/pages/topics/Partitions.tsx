@@ -1,4 +1,4 @@
-import { bytes, count } from "../common/format";
+import { bytes, count } from "@/shared/format";
 import { Panel } from "../common/Panel";
 import table from "../common/table.module.css";
 import type { TopicView } from "./types";

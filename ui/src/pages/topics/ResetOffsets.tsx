@@ -3,7 +3,7 @@ import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { request } from "@/api/client";
 import { ErrorState } from "@/shared/ErrorState";
-import { count, plural } from "../common/format";
+import { count, plural } from "@/shared/format";
 import { notifyDone } from "../common/notify";
 import table from "../common/table.module.css";
 import { GROUPS_KEY, groupPath } from "./queries";

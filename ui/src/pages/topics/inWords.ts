@@ -1,4 +1,4 @@
-import { bytes } from "../common/format";
+import { bytes } from "@/shared/format";
 
 const UNITS: [name: string, lengthMs: number][] = [
   ["day", 86_400_000],

@@ -1,6 +1,6 @@
 import { Text } from "@mantine/core";
 import type { Change } from "@/api/types";
-import { plural } from "../common/format";
+import { plural } from "@/shared/format";
 import classes from "./Changes.module.css";
 import { type Sides, sideTitle } from "./sides";
 

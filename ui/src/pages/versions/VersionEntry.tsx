@@ -3,7 +3,7 @@ import { useMutation, useQueryClient } from "@tanstack/react-query";
 import type { VersionInfo } from "@/api/types";
 import { navigate } from "@/app/hashLocation";
 import { paths } from "@/app/paths";
-import { moment } from "../common/format";
+import { moment } from "@/shared/format";
 import { notifyDone, notifyFailure } from "../common/notify";
 import { restore } from "./queries";
 import { type Side, type Sides, sideTitle } from "./sides";
