@@ -58,16 +58,16 @@ def test_as_a_stream(runner: Runner, case: Case) -> None:
 
 @pytest.mark.spark
 @pytest.mark.slow
-def test_the_others_as_a_batch(runner: Runner) -> None:
-    for case in RUN[1::BATCHED_EACH]:
-        check(runner, case, "batch")
+@pytest.mark.parametrize("case", RUN[1::BATCHED_EACH], ids=lambda case: case.name)
+def test_the_others_as_a_batch(runner: Runner, case: Case) -> None:
+    check(runner, case, "batch")
 
 
 @pytest.mark.spark
 @pytest.mark.slow
-def test_as_a_stream_cut_at_other_places(spark: SparkSession) -> None:
-    for number, case in enumerate([*STATEFUL, *ROWS[::ROWS_STREAMED_EACH]]):
-        check(Runner(spark, Catalogue(), seed=1 + number % 5), case, "stream")
+@pytest.mark.parametrize("case", [*STATEFUL, *ROWS[::ROWS_STREAMED_EACH]], ids=lambda case: case.name)
+def test_as_a_stream_cut_at_other_places(spark: SparkSession, case: Case) -> None:
+    check(Runner(spark, Catalogue(), seed=1 + case.line % 5), case, "stream")
 
 
 @pytest.mark.spark
