@@ -6,11 +6,17 @@ import time
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import headrace
 from headrace.errors import Conflict, InvalidGraph, InvalidInput, NotFound
+from headrace.graph import Schema
+from headrace.graph.document import Config
+from headrace.operators.length_window import LengthWindow
+from headrace.serial import Chain, Step
+from headrace.testing import ChainTester, rows_on_spark
 
 DEADLINE_S = 60.0
 SCHEMA = "drone STRING, battery DOUBLE"
@@ -157,3 +163,31 @@ def test_directory_in_use_is_refused(h: headrace.Local) -> None:
 def test_nothing_works_outside_of_with(tmp_path: Path) -> None:
     with pytest.raises(InvalidInput, match="nothing runs here"):
         headrace.local(tmp_path).create_topic("x")
+
+
+def test_a_case_is_the_same_with_and_without_spark(h: headrace.Local) -> None:
+    batches: list[dict[str, list[Any]]] = [
+        {"k": ["a", "b", "a"], "n": [1, 2, 3]},
+        {"k": ["a"], "n": [4]},
+        {"k": ["b", "a"], "n": [5, 6]},
+    ]
+    config: Config = {"length": 2, "keys": ["k"], "aggregates": ["sum(n) AS s"]}
+
+    def chain() -> Chain:
+        operator = LengthWindow()
+        return Chain.line(
+            [Step("w", operator.instance(operator.configure(config), Schema.parse("k STRING, n BIGINT")))]
+        )
+
+    def between(source: str, sink: str) -> headrace.Pipeline:
+        window = 'length-window 2 keys=k aggregates=["sum(n) AS s"]'
+        text = f'topic {source} schema="k STRING, n BIGINT" ! {window} ! to-topic {sink}'
+        return headrace.Pipeline.from_text(text, name="case")
+
+    tester = ChainTester(chain)
+    for batch in batches:
+        tester.run(batch)
+    made = tester.table()
+    assert made is not None
+    assert rows_on_spark(h, between, *batches) == made.to_pylist()
+    assert [row["s"] for row in made.to_pylist()] == [1, 2, 4, 7, 7, 10]

@@ -2,6 +2,8 @@
 
 tester = ChainTester(lambda: Chain.line([Step("window", MyWindow())]))
 assert tester.run({"k": ["a"], "n": [1]}).to_pylist() == [...]
+
+`rows_on_spark` runs the same case through a broker and Spark.
 """
 
 from __future__ import annotations
@@ -9,11 +11,12 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import Any, Protocol, TypeAlias
+from uuid import uuid4
 
 import pyarrow as pa
 
-from headrace.errors import Conflict, CorruptData
+from headrace.errors import Conflict, CorruptData, JobFailed
 from headrace.serial import (
     END_OF_TIME_US,
     Chain,
@@ -29,7 +32,7 @@ from headrace.serial import (
 )
 from headrace.signals import watermark_us
 
-__all__ = ["ChainTester", "Crash", "CrashPoint", "FakeClock", "MemoryFiles", "cut"]
+__all__ = ["ChainTester", "Crash", "CrashPoint", "FakeClock", "MemoryFiles", "cut", "rows_on_spark"]
 
 Rows: TypeAlias = "pa.RecordBatch | pa.Table | Mapping[str, Sequence[Any]] | LaneInput"
 
@@ -173,6 +176,40 @@ class ChainTester:
             if signal.kind == "advance_watermark":
                 self.progress = self.progress.raised(watermark_us(signal.parameters))
         self.batch += 1
+
+
+class Home(Protocol):
+    """What `headrace.local()` gives, as far as a case needs it."""
+
+    def create_topic(self, name: str) -> None: ...
+    def produce(self, topic: str, rows: list[dict[str, Any]]) -> int: ...
+    def start(self, pipeline: Any) -> Any: ...
+    def wait_idle(self, pipeline: Any) -> bool: ...
+    def stop(self, pipeline: Any) -> Any: ...
+    def rows(self, topic: str) -> list[dict[str, Any]]: ...
+
+
+def rows_on_spark(
+    home: Home, make: Callable[[str, str], Any], *batches: pa.RecordBatch | pa.Table | Mapping[str, Sequence[Any]]
+) -> list[dict[str, Any]]:
+    """The same case on Spark: all rows that leave the pipeline that `make` builds between two topics, given by name.
+
+    The rows of one batch are committed before those of the next are sent. Raises JobFailed when they are not.
+    """
+    source = f"case-{uuid4().hex[:12]}"
+    sink = f"{source}-out"
+    pipeline = make(source, sink)
+    for topic in (source, sink):
+        home.create_topic(topic)
+    home.start(pipeline)
+    try:
+        for batch in batches:
+            home.produce(source, _as_batch(batch).to_pylist())
+            if not home.wait_idle(pipeline):
+                raise JobFailed(f"rows of {source} are not committed, or the pipeline has ended")
+    finally:
+        home.stop(pipeline)
+    return home.rows(sink)
 
 
 def cut(rows: pa.RecordBatch | pa.Table, places: Iterable[int]) -> list[pa.RecordBatch]:

@@ -222,7 +222,7 @@ def q21(streams: Streams) -> DataFrame:
 
 
 def q22(streams: Streams) -> DataFrame:
-    parts = [F.split("url", "/")[place].alias(f"dir{place - 2}") for place in (3, 4, 5)]
+    parts = [F.get(F.split("url", "/"), F.lit(place)).alias(f"dir{place - 2}") for place in (3, 4, 5)]
     return streams.bid.select("auction", "bidder", "price", "channel", *parts)
 
 
