@@ -47,10 +47,10 @@ def _scenes(page: Page) -> Iterator[bytes]:
     yield from _frames(session, SCENE_FRAMES)
     page.locator('.react-flow__node[data-id="telemetry"]').click()
     page.keyboard.press("o")
-    expect(page.get_by_role("row").nth(3)).to_be_visible()
+    expect(page.get_by_role("row").nth(3)).to_be_visible(timeout=FIRST_ROWS_TIMEOUT_MS)
     yield from _frames(session, SCENE_FRAMES)
     page.get_by_role("tab", name="Charts").click()
-    expect(page.get_by_role("figure").first).to_be_visible()
+    expect(page.get_by_role("figure").first).to_be_visible(timeout=FIRST_ROWS_TIMEOUT_MS)
     page.screenshot(path=HERE / "editor.png")
     yield from _frames(session, SCENE_FRAMES)
 
