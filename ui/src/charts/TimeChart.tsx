@@ -5,6 +5,8 @@ import uPlot from "uplot";
 import classes from "./TimeChart.module.css";
 
 const HEIGHT_PX = 120;
+// One line: the date, which the library would write below, has no room and says nothing about the last minutes.
+const CLOCK = new Intl.DateTimeFormat(undefined, { timeStyle: "medium", hourCycle: "h23" });
 
 export interface Series {
   readonly timesS: readonly number[];
@@ -80,7 +82,12 @@ function options(element: HTMLElement, color: string, format: (value: number) =>
     // From zero, so that a small change does not look like a large one.
     scales: { y: { range: (_plot, _low, high) => [0, Math.max(1, high * 1.1)] } },
     axes: [
-      { ...axis, size: 24, space: 80 },
+      {
+        ...axis,
+        size: 24,
+        space: 80,
+        values: (_plot, splits) => splits.map((value) => CLOCK.format(value * 1000)),
+      },
       { ...axis, size: 52, space: 36, values: (_plot, splits) => splits.map((value) => format(value)) },
     ],
     series: [
