@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from dataclasses import replace
 from itertools import takewhile
 from pathlib import Path
@@ -13,7 +14,8 @@ import pyarrow.parquet
 import pytest
 
 from headrace.errors import Conflict, InvalidGraph, InvalidInput, NotFound
-from headrace.spark import PipelineEvent
+from headrace.spark import Engine, PipelineEvent
+from headrace.spark.query import RunningQuery
 
 if TYPE_CHECKING:
     from tests.spark.conftest import Stack
@@ -24,10 +26,35 @@ ROWS: list[dict[str, Any]] = [
     {"k": f"d{i % 5}", "n": i, "ts": f"2026-01-01T00:{i // 60:02d}:{i % 60:02d}Z"} for i in range(300)
 ]
 SCHEMA = 'schema="k STRING, n BIGINT, ts TIMESTAMP"'
+DEADLINE_S = 60.0
 
 
 def by_n(rows: list[dict[str, Any]]) -> list[int]:
     return sorted(row["n"] for row in rows)
+
+
+def test_what_a_query_reports_while_others_are_launched_counts(stack: Stack, monkeypatch: pytest.MonkeyPatch) -> None:
+    source, target = stack.topic("in", ROWS), stack.name("out")
+    window = 'tumbling-window "10 minutes" time=ts keys=["k"] aggregates=["count(1) AS n"]'
+    document = stack.pipeline(
+        f"topic {source} {SCHEMA} event_time=ts as src ! to-topic {target}\n@src ! {window} ! to-topic {target}-counts"
+    )
+    start_query = Engine._start_query
+
+    def start_and_let_it_report(engine: Engine, *given: Any) -> RunningQuery:
+        running = start_query(engine, *given)
+        deadline_s = time.monotonic() + DEADLINE_S
+        while running.query.lastProgress is None or running.query.status["isTriggerActive"]:
+            assert time.monotonic() < deadline_s
+            time.sleep(0.1)
+        time.sleep(1.0)  # reports are made on a thread of their own
+        return running
+
+    monkeypatch.setattr(Engine, "_start_query", start_and_let_it_report)
+    stack.engine.start(document)
+    read = [dict(query.positions) for query in stack.engine.status(document.name).queries]
+    assert [sum(positions.values()) for positions in read] == [len(ROWS), len(ROWS)]
+    stack.finish(document)
 
 
 def test_filter_and_select_to_a_topic(stack: Stack) -> None:

@@ -58,7 +58,10 @@ def test_commands_are_found_by_name_and_keys_are_listed(open_page: OpenPage, api
     page = open_page("/pipelines/commanded")
     expect(page.locator(".react-flow__minimap-node")).to_have_count(3)
     page.keyboard.press("ControlOrMeta+k")
+    # Keys that come before the field has the focus would go to the canvas.
+    expect(page.get_by_role("dialog").locator("input")).to_be_focused()
     page.keyboard.type("show as python")
+    expect(page.get_by_role("dialog").get_by_role("button")).to_have_count(1)
     page.keyboard.press("Enter")
     expect(page.get_by_role("textbox", name="Pipeline as Python")).to_contain_text("value < 10")
     page.get_by_text("Canvas", exact=True).click()

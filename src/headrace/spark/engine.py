@@ -392,9 +392,9 @@ class Engine:
         progress.signals = signals.counts
         return signals
 
-    def _report(self, query_id: str, report: Any) -> None:
+    def _report(self, run_id: str, report: Any) -> None:
         for job in list(self._jobs.values()):
-            job.report(query_id, report)
+            job.report(run_id, report)
 
     def _targets(self, job: Job) -> dict[str, int]:
         """Topic partition → end, for all that the job reads."""

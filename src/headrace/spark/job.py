@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+from collections import deque
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
@@ -25,6 +26,8 @@ HEALTHY_S = 60.0
 # How long an ended job waits for the last reports of its queries.
 REPORTS_WAIT_S = 5.0
 _WATCH_INTERVAL_S = 0.2
+# Of all queries of the engine, while a job launches its own.
+EARLY_REPORTS_MAX = 1_000
 
 
 class Job:
@@ -44,6 +47,9 @@ class Job:
         self._launch = launch
         self._events = events
         self._lock = threading.Lock()
+        self._reporting = threading.RLock()
+        # A query may report before its launch has returned. None while no launch is under way.
+        self._early: deque[tuple[str, StreamingQueryProgress]] | None = None
         self._stopping = threading.Event()
         self._state: JobState = "starting"
         self._error: HeadraceError | None = None
@@ -56,7 +62,7 @@ class Job:
         """Running afterwards. Raises what the first launch raises; then nothing runs."""
         self._started_ms = time.time_ns() // 1_000_000
         try:
-            self._queries = self._launch()
+            self._launch_queries()
         except HeadraceError as error:
             self._fail(error)
             raise
@@ -97,12 +103,31 @@ class Job:
             paused_by=next((running.paused_by for running in self.queries if running.paused_by), None),
         )
 
-    def report(self, query_id: str, report: StreamingQueryProgress) -> None:
+    def report(self, run_id: str, report: StreamingQueryProgress) -> None:
         """Called by the listener for every report of every query; those of others are passed over."""
-        for running in self.queries:
-            if running.query.id == query_id:
-                details = running.progress.add(report, self.validated.document)
-                self._events.publish(self.pipeline, "progress", details)
+        with self._reporting:
+            if self._early is not None:
+                self._early.append((run_id, report))
+                return
+            for running in self.queries:
+                if running.run_id == run_id:
+                    details = running.progress.add(report, self.validated.document)
+                    self._events.publish(self.pipeline, "progress", details)
+
+    def _launch_queries(self) -> None:
+        """Reports that come meanwhile are taken in afterwards, in order. Raises what the launch raises."""
+        with self._reporting:
+            early = self._early = deque(maxlen=EARLY_REPORTS_MAX)
+        launched = self.queries
+        try:
+            launched = self._launch()
+        finally:
+            with self._reporting:
+                with self._lock:
+                    self._queries = launched
+                self._early = None
+                for run_id, report in early:
+                    self.report(run_id, report)
 
     def _watch(self) -> None:
         healthy_since_s = time.monotonic()
@@ -150,12 +175,10 @@ class Job:
             if self._stopping.wait(RESTART_DELAY_S):
                 return False
             try:
-                queries = self._launch()
+                self._launch_queries()
             except HeadraceError as again:
                 error, retriable = explain(again)
                 continue
-            with self._lock:
-                self._queries = queries
             self._error = None
             self._set_state("running")
             return True

@@ -16,7 +16,7 @@ from pyspark.sql.streaming.listener import (
 
 
 class ProgressListener(StreamingQueryListener):
-    """Calls `report(query id, progress)` after every batch, on a thread of Spark's."""
+    """Calls `report(run id, progress)` after every batch, on a thread of Spark's."""
 
     def __init__(self, report: Callable[[str, StreamingQueryProgress], None]) -> None:
         super().__init__()
@@ -29,7 +29,7 @@ class ProgressListener(StreamingQueryListener):
         pass
 
     def onQueryProgress(self, event: QueryProgressEvent) -> None:  # noqa: N802
-        self._report(str(event.progress.id), event.progress)
+        self._report(str(event.progress.runId), event.progress)
 
     def onQueryTerminated(self, event: object) -> None:  # noqa: N802
         pass

@@ -115,6 +115,8 @@ class RunningQuery:
         if until_end:
             writer = writer.trigger(availableNow=True)
         self.query: StreamingQuery = writer.foreachBatch(self._write).start()
+        # Of this start: the query's own id is the same after a restart.
+        self.run_id = str(self.query.runId)
 
     @property
     def failure(self) -> BaseException | None:
