@@ -65,6 +65,7 @@ def test_commands_are_found_by_name_and_keys_are_listed(open_page: OpenPage, api
     page.keyboard.press("Enter")
     expect(page.get_by_role("textbox", name="Pipeline as Python")).to_contain_text("value < 10")
     page.get_by_text("Canvas", exact=True).click()
+    expect(page.locator(".react-flow__minimap-node")).to_have_count(3)
     page.keyboard.press("?")
     expect(page.get_by_role("dialog", name="Keys")).to_contain_text("Delete and reconnect")
 
