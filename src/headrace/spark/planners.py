@@ -7,6 +7,7 @@ the forks share their memory. Should the server be away, the process starts as i
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import gc
 import importlib
@@ -33,6 +34,7 @@ PRELOADED: Final = (RUNNER, "headrace.spark.source", "headrace.spark.python_sour
 # As many starts may wait while the server imports.
 BACKLOG: Final = 64
 SOCKET: Final = "socket"
+END_TIMEOUT_S: Final = 5.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +58,16 @@ def start_planners() -> Planners:
         return Planners(sys.executable, None)
     command = [sys.executable, "-m", __name__, str(directory)]
     # In a session of its own: it serves to the end, also when the terminal interrupts.
-    return Planners(str(launcher), subprocess.Popen(command, stdin=subprocess.PIPE, start_new_session=True))
+    server = subprocess.Popen(command, stdin=subprocess.PIPE, start_new_session=True)
+    atexit.register(_end, server)
+    return Planners(str(launcher), server)
+
+
+def _end(server: subprocess.Popen[bytes]) -> None:
+    if server.stdin is not None:
+        server.stdin.close()
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        server.wait(END_TIMEOUT_S)
 
 
 def _launcher(directory: Path) -> str:
