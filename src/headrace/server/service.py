@@ -213,14 +213,26 @@ class Service:
         version = self.version(name, number)
         with self._changing:
             self._require_ready()
-            status = self._engine.start(version.document, reset=reset)
-            self._versions[name] = version
+            status = self._start(name, version, reset=reset)
             try:
                 self._wanted.want(name, version.info.number)
             except HeadraceError:
                 self._engine.stop(name)
                 raise
             return status
+
+    def _start(self, name: str, version: Version, *, reset: bool) -> JobStatus:
+        """The version is known before: those who hear of the start ask at once what runs."""
+        before = self._versions.get(name)
+        self._versions[name] = version
+        try:
+            return self._engine.start(version.document, reset=reset)
+        except BaseException:
+            if before is None:
+                del self._versions[name]
+            else:
+                self._versions[name] = before
+            raise
 
     def run_again(self, name: str) -> JobStatus:
         """Starts the version that ran last, or else the latest; one that runs is left as it is."""
