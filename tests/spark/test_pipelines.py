@@ -15,6 +15,7 @@ import pytest
 
 from headrace.errors import Conflict, InvalidGraph, InvalidInput, NotFound
 from headrace.spark import Engine, PipelineEvent
+from headrace.spark.job import Job
 from headrace.spark.query import RunningQuery
 
 if TYPE_CHECKING:
@@ -39,17 +40,21 @@ def test_what_a_query_reports_while_others_are_launched_counts(stack: Stack, mon
     document = stack.pipeline(
         f"topic {source} {SCHEMA} event_time=ts as src ! to-topic {target}\n@src ! {window} ! to-topic {target}-counts"
     )
-    start_query = Engine._start_query
+    start_query, report, reported = Engine._start_query, Job.report, set[str]()
+
+    def take_note(job: Job, run_id: str, progress: Any) -> None:
+        report(job, run_id, progress)
+        reported.add(run_id)
 
     def start_and_let_it_report(engine: Engine, *given: Any) -> RunningQuery:
         running = start_query(engine, *given)
         deadline_s = time.monotonic() + DEADLINE_S
-        while running.query.lastProgress is None or running.query.status["isTriggerActive"]:
+        while running.run_id not in reported:
             assert time.monotonic() < deadline_s
-            time.sleep(0.1)
-        time.sleep(1.0)  # reports are made on a thread of their own
+            time.sleep(0.05)
         return running
 
+    monkeypatch.setattr(Job, "report", take_note)
     monkeypatch.setattr(Engine, "_start_query", start_and_let_it_report)
     stack.engine.start(document)
     read = [dict(query.positions) for query in stack.engine.status(document.name).queries]
