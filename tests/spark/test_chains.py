@@ -71,16 +71,19 @@ def test_state_goes_on_through_batches_and_restarts(stack: Stack, before: str, p
     assert totals_of(stack.rows(target)) == running_totals(ROWS, 7)
 
 
-def test_a_time_window_closes_on_a_quiet_stream_and_equals_batch(stack: Stack) -> None:
+@pytest.mark.parametrize("until_end", [False, True])
+def test_a_time_window_closes_on_a_quiet_stream_and_equals_batch(stack: Stack, until_end: bool) -> None:
     closing = [{"k": f"end{i}", "n": 0, "ts": "2026-01-01T09:00:00Z"} for i in range(20)]
     source, streamed, batched = stack.topic("in", [*ROWS, *closing]), stack.name("streamed"), stack.name("batched")
     window = 'time-window "1 minute" time=ts keys=["k"] aggregates=["sum(n) AS total", "count(*) AS c"]'
     text = f'topic {source} {SCHEMA} event_time=ts watermark="2 seconds" max_rows_per_batch=70 ! {window} ! to-topic '
     document = stack.pipeline(text + streamed)
-    stack.engine.start(document)
     # Nothing more comes: only a batch without rows can close the windows.
-    eventually(lambda: len(stack.rows(streamed)) >= 25)
-    stack.engine.stop(document.name)
+    stack.engine.start(document, until_end=until_end)
+    if until_end:
+        eventually(lambda: stack.engine.status(document.name).state == "stopped")
+    else:
+        stack.finish(document)
     stack.engine.run_batch(stack.pipeline(text + batched))
     final = [row for row in stack.rows(batched) if not row["k"].startswith("end")]
     by_window = lambda row: (row["_window_start"], row["k"])  # noqa: E731

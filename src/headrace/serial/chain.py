@@ -169,6 +169,12 @@ class Chain:
             running.report.counts = dict(running.context.counts)
         return {node: running.report for node, running in self._running.items()}
 
+    @property
+    def next_event_us(self) -> int | None:
+        """The earliest event time that an operator waits for."""
+        waiting = [running.timers.next_event_us for running in self._running.values()]
+        return min((at_us for at_us in waiting if at_us is not None), default=None)
+
     def dead_letters(self) -> list[DeadLetter]:
         """Rows that operators could not handle, and those that they set aside."""
         return [

@@ -36,6 +36,8 @@ class LaneResult:
     """The latest event time among the rows of each source partition."""
     handled: dict[str, list[str]] = field(default_factory=dict)
     """Signal → nodes that handled it in this lane."""
+    next_event_us: int | None = None
+    """The earliest event time that an operator waits for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +109,7 @@ class LaneRun:
             self.result.reports = self._chain.finish()
             self.result.dead_letters = self._chain.dead_letters()
             self.result.handled = self._chain.handled
+            self.result.next_event_us = self._chain.next_event_us
         if self._store is not None:
             for node, state in states.items():
                 base = self._versions.get(node, Version())

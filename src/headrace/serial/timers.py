@@ -49,6 +49,11 @@ class Timers:
             self._changed = True
             yield found
 
+    @property
+    def next_event_us(self) -> int | None:
+        """The earliest event time that is waited for."""
+        return self._heaps["event"][0] if self._heaps["event"] else None
+
     def save(self) -> None:
         """Called by the chain at the end of a micro-batch."""
         if self._changed:

@@ -39,6 +39,9 @@ class Progress:
         """After a signal that said how far event time is: the watermark never goes back."""
         return replace(self, watermark_us=later(self.watermark_us, watermark_us))
 
+    def has_reached(self, at_us: int | None) -> bool:
+        return at_us is not None and self.watermark_us is not None and at_us <= self.watermark_us
+
     def to_json(self) -> list[object]:
         return [_texts(self.latest_us), _texts(self.seen_us), self.watermark_us]
 

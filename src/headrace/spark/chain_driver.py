@@ -19,6 +19,7 @@ from headrace.operators.serial_chain import ChainPlan
 from headrace.serial import LaneResult, LocalFiles, Manifest, Moment, StateStore, Version
 from headrace.serial.versions import file_names
 from headrace.spark.batch_signals import NO_SIGNALS, BatchSignals
+from headrace.spark.due_mark import DueMark
 from headrace.spark.orders import ORDERS_PROPERTY, ChainRecord, Orders
 
 if TYPE_CHECKING:
@@ -50,6 +51,9 @@ class ChainDriver:
     delay_us: int
     lane_count: int | None
     idle_timeout_us: int | None = None
+    due_mark: DueMark | None = None
+    has_due_timers: bool = False
+    """Whether the watermark has reached times that operators wait for: they are called in the next micro-batch."""
     _obsolete: set[str] = field(default_factory=set)
     _next: tuple[tuple[Node, ...], str] | None = None
     """Operators that were asked for, and the identity of the query with them."""
@@ -102,6 +106,8 @@ class ChainDriver:
             progress = progress.idled(moment.now_us, self.delay_us, self.idle_timeout_us)
         for reached_us in signals.watermarks_us:
             progress = progress.raised(reached_us)
+        waiting = (result.next_event_us for result in results if result.next_event_us is not None)
+        self._note_due(progress.has_reached(min(waiting, default=None)))
         nodes = last.nodes if self._next is None else self._next[0]
         return ChainRecord(_merged(last.manifest, results), progress, self.lane_count, nodes)
 
@@ -126,7 +132,14 @@ class ChainDriver:
 
     def sweep(self, record: ChainRecord) -> None:
         """Before the query starts: removes what no commit names."""
+        # Which times are waited for is known only to the state: until the first micro-batch any may be due.
+        self._note_due(record.progress.watermark_us is not None)
         StateStore(LocalFiles(self.directory)).sweep(record.manifest)
+
+    def _note_due(self, due: bool) -> None:
+        self.has_due_timers = due
+        if self.due_mark is not None:
+            self.due_mark.put(due)
 
 
 def make_driver(compilation: Compilation, plan: QueryPlan, directory: Path) -> ChainDriver | None:
@@ -139,7 +152,8 @@ def make_driver(compilation: Compilation, plan: QueryPlan, directory: Path) -> C
     timeouts = [getattr(config, "idle_timeout", None) for config in configs]
     # A source without a timeout may still bring older rows, however long it is quiet.
     timeout_us = None if None in timeouts else max(duration_ms(str(timeout)) * 1000 for timeout in timeouts)
-    return ChainDriver(chain, directory, max(delays_ms) * 1000, compilation.lanes(chain), timeout_us)
+    mark = None if compilation.checkpoint is None else DueMark.beside(compilation.checkpoint)
+    return ChainDriver(chain, directory, max(delays_ms) * 1000, compilation.lanes(chain), timeout_us, mark)
 
 
 @contextmanager

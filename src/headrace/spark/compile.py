@@ -28,6 +28,7 @@ from headrace.operators.value_formats import value_format
 from headrace.serial.places import origin_of
 from headrace.spark.chain_frames import behind_packets, behind_rows, columns_behind, lanes_of
 from headrace.spark.direct import Direct, direct_query
+from headrace.spark.due_mark import DueMark
 from headrace.spark.outputs import column_output, dead_letter_output, make_output
 from headrace.spark.packets import PACKET_COLUMNS
 from headrace.spark.placement import Placement, place
@@ -192,6 +193,7 @@ class Compilation:
             end=self.ranges[node.id].end,
             prefilter=self.prefilter,
             serves_chain=self.serves_chain,
+            due_mark=str(DueMark.beside(self.checkpoint).path) if self.serves_chain and self.checkpoint else None,
             pipeline=self.validated.document.name,
             read=self._query_topics(),
             tagged=self.tagged,

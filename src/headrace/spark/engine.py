@@ -211,7 +211,10 @@ class Engine:
         return []
 
     def wait_idle(self, pipeline: str, timeout_s: float) -> bool:
-        """Waits until all that was in the topics at the time of the call is read and committed."""
+        """Waits until all that was in the topics at the time of the call is read, and what follows from it committed.
+
+        That is rows of windows too that those records close, without waiting for the next record.
+        """
         deadline_s = time.monotonic() + timeout_s
         job = self._job(pipeline)
         targets = self._targets(job)
@@ -407,10 +410,9 @@ class Engine:
 
     @staticmethod
     def _reached(running: RunningQuery, targets: Mapping[str, int]) -> bool:
-        status = running.query.status
-        if status["isTriggerActive"] or status["isDataAvailable"]:
-            return False
-        return all(offset >= targets.get(partition, 0) for partition, offset in running.progress.positions.items())
+        return running.is_settled and all(
+            offset >= targets.get(partition, 0) for partition, offset in running.progress.positions.items()
+        )
 
 
 def _partitions_wanted(validated: Validated) -> dict[str, int]:

@@ -134,6 +134,12 @@ class RunningQuery:
         last = self.query.lastProgress
         return last is None or self.progress.batch >= last.batchId
 
+    @property
+    def is_settled(self) -> bool:
+        """Whether all that follows from the rows that were read is committed."""
+        status = self.query.status
+        return not status["isTriggerActive"] and not status["isDataAvailable"] and self._committer.is_settled
+
     def replace_chain(self, plan: ChainPlan, catalogue: Catalogue, identity: str) -> None:
         """Other serial operators, without a stop: see `ChainDriver.replace`. Raises Conflict."""
         if self._committer.chain is None:

@@ -85,6 +85,11 @@ class Committer:
             self._with_broker(lambda: self._order(chain, frame, batch))
             self.commit(batch, staged(self._spec, frame) if self._moment else ())
 
+    @property
+    def is_settled(self) -> bool:
+        """False while another micro-batch, without rows, will call operators that wait for a time."""
+        return self.chain is None or not self.chain.has_due_timers
+
     def close(self) -> None:
         self._log.close()
         if self.signals is not None:

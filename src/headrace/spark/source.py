@@ -13,6 +13,7 @@ from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadLimit, ReadMa
 from pyspark.sql.types import StructType
 
 from headrace.errors import CorruptData
+from headrace.spark.due_mark import DueMark
 from headrace.spark.positions import Position, lower, newest_position
 from headrace.spark.signal_log import SignalLog
 from headrace.spark.specs import OPTION, Offsets, SourceSpec
@@ -73,6 +74,7 @@ class TopicStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         self._signals = SignalLog(spec.location, spec.pipeline, spec.read)
         self._quiet_since_s = time.monotonic()
         self._tick_after_s = 0.0
+        self._due_mark = None if spec.due_mark is None else DueMark(Path(spec.due_mark))
 
     def __getstate__(self) -> dict[str, object]:
         # Tasks get the spec, never an open topic.
@@ -118,8 +120,9 @@ class TopicStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         return {**found, node: lower(begin, found.get(node, {}))}
 
     def _ticks(self, start: Offsets, is_quiet: bool) -> Offsets:
-        """On a quiet stream, batches without rows: soon at first, then ever more rarely. A chain's timers need them."""
-        return {TICK: start.get(TICK, 0) + self._is_due(is_quiet, TICK_FIRST_S)}
+        """On a quiet stream, batches without rows: at once where a chain has timers to call, else ever more rarely."""
+        is_marked = is_quiet and self._due_mark is not None and self._due_mark.is_set
+        return {TICK: start.get(TICK, 0) + (is_marked or self._is_due(is_quiet, TICK_FIRST_S))}
 
     def _idles(self, start: Offsets, is_quiet: bool) -> Offsets:
         """On a quiet stream, event time goes on with the clock."""

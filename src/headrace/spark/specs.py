@@ -102,7 +102,8 @@ class SourceSpec:
     """One topic to read. `end` is set for a batch run: read [start, end) and no more.
 
     Rows that `prefilter` rules out are not handed on, only counted (see `spark.prefilter`). Where it serves a chain,
-    every partition has a task in every batch, and there are batches without rows on a quiet stream. A stream ends its
+    every partition has a task in every batch, and there are batches without rows on a quiet stream: at once where
+    `due_mark` is set (see `spark.due_mark`), else now and then. A stream ends its
     micro-batches at the signals to `pipeline`, together with the other sources of its query (`read`). Where it is
     `tagged`, its offsets name its node, so that those of several sources can be told apart.
 
@@ -121,6 +122,7 @@ class SourceSpec:
     end: Offsets | None = None
     prefilter: list[Any] | None = None
     serves_chain: bool = False
+    due_mark: str | None = None
     chain: ChainReading | None = None
     direct: DirectReading | None = None
     pipeline: str = ""
