@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 
 from headrace.errors import InvalidGraph, InvalidInput, InvalidSyntax
+from headrace.graph.document import Document, Node
 from headrace.graph.schema import Schema
 from headrace.operators import Catalogue
-from headrace.operators.functions import python_functions, spark_text
+from headrace.operators.functions import calls, placed_functions, python_functions, spark_text
 from headrace.operators.plugin_folder import FOLDER_VARIABLE
 from headrace.sql import parse
 
@@ -63,7 +64,8 @@ def test_a_call_that_does_not_fit_is_refused_before_anything_runs(item: str, wor
 
 
 def test_an_aggregate_gets_the_values_of_a_group() -> None:
-    assert spark_text("spread(price) AS s") == "SPREAD(COLLECT_LIST(price)) AS `s`"
+    assert spark_text("spread(price) AS s") == "spread(COLLECT_LIST(price)) AS `s`"
+    assert spark_text("`money.py:spread`(price) AS s") == "`money.py:spread`(COLLECT_LIST(price)) AS `s`"
     assert spark_text("sum(price) AS s") == "sum(price) AS s"
 
 
@@ -79,3 +81,33 @@ def test_sql_knows_it() -> None:
     assert parse(text.format("taxed"), "p").nodes
     with pytest.raises((InvalidSyntax, InvalidGraph), match="unknown function"):
         parse(text.format("vexed"), "p")
+
+
+def test_a_function_is_found_at_its_place(folder: Path) -> None:
+    assert selected("`money.py:Taxed`(n, price) AS t") == "DOUBLE"
+    (folder / "plain.py").write_text("def half(x: float) -> float:\n    return x / 2\n")
+    assert selected("`plain.py:half`(price) AS h") == "DOUBLE"
+    assert selected("`headrace.operators.samples:fahrenheit`(price) AS f") == "DOUBLE"
+    nodes = (
+        Node("a", "filter", {"condition": "`plain.py:half`(price) > 1"}),
+        Node("b", "x", {"y": [{"z": "half(1)"}]}),
+    )
+    assert placed_functions(Document("p", nodes)).keys() == {"plain.py:half"}
+    assert [node.id for node in nodes if calls(node, "half")] == ["a", "b"]
+    assert not calls(nodes[0], "hal")
+
+
+@pytest.mark.parametrize(
+    ("place", "words"),
+    [
+        ("money.py:vexed", "money.py has no 'vexed'"),
+        ("monet.py:taxed", "the plugin folder has no file 'monet.py'"),
+        ("../money.py:taxed", "the plugin folder has no file"),
+        ("broken.py:taxed", "broken.py cannot be imported: ZeroDivisionError"),
+        ("no.such.module:taxed", "the module 'no.such.module' cannot be imported"),
+        ("math:pi", "math:pi is no function for SQL"),
+    ],
+)
+def test_what_is_at_no_place_is_told(place: str, words: str) -> None:
+    with pytest.raises(InvalidInput, match=words):
+        selected(f"`{place}`(price) AS t")

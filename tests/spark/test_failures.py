@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from headrace.graph.document import Document, Node
 from headrace.spark.failures import explain
 
 TRACEBACK = """[STREAM_FAILED] Query terminated with exception: Job aborted due to stage failure
@@ -81,3 +82,14 @@ def test_a_record_that_was_cut_off_on_its_way_is_left_out() -> None:
     text = OPERATOR_TRACEBACK.format(kind="KeyError", message="'x'").replace('"c", "price": 0', '"c')
     error, _ = explain(RuntimeError(text))
     assert (error.node, error.record) == ("inverse", None)
+
+
+def test_the_node_of_a_function_is_known_if_it_is_the_only_caller() -> None:
+    text = (
+        "Traceback\nheadrace.errors.InvalidInput: the function 'inverse' failed with (0,): ZeroDivisionError: division"
+    )
+    once = Node("a", "filter", {"condition": "`tax.py:inverse`(n) > 1"})
+    error, _ = explain(RuntimeError(text), Document("p", (once, Node("b", "select", {"columns": ["n"]}))))
+    assert (error.node, error.message) == ("a", "the function 'inverse' failed with (0,): ZeroDivisionError: division")
+    twice = Node("b", "select", {"columns": ["INVERSE(n) AS i"]})
+    assert explain(RuntimeError(text), Document("p", (once, twice)))[0].node is None

@@ -1,4 +1,4 @@
-"""Python functions in a streaming query: in a filter, in a select behind it, and as an aggregate of a window."""
+"""Python functions in a streaming query: by name and by place, in a filter, in a select behind it, in a window."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def spread(values: list[float]) -> float | None:
 def test_functions_run_behind_filters_and_over_windows(
     stack: Stack, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (tmp_path / "mathematics.py").write_text(CODE)
+    (tmp_path / "m.py").write_text(CODE)
     monkeypatch.setenv(FOLDER_VARIABLE, str(tmp_path))
     rows: list[dict[str, Any]] = [{"n": n, "ts": f"2026-01-01T00:00:{n:02d}Z"} for n in range(20)]
     source = stack.topic("functions", [*rows, {"n": 1, "ts": "2026-01-01T00:05:00Z"}])
@@ -38,8 +38,8 @@ def test_functions_run_behind_filters_and_over_windows(
     stack.run(
         stack.pipeline(
             f"""topic {source} schema="n BIGINT, ts TIMESTAMP" event_time=ts watermark="1 second" as src
-            @src ! filter "n != 0" ! filter "inverse(n) < 0.1" ! select n "inverse(n) AS i" ! to-topic {inverted}
-            @src ! tumbling-window "10 seconds" time=ts aggregates=["spread(n) AS s"] ! to-topic {spreads}"""
+            @src ! filter "n != 0" ! filter "inverse(n) < 0.1" ! select n "`m.py:inverse`(n) AS i" ! to-topic {inverted}
+            @src ! tumbling-window "10 seconds" time=ts aggregates=["`m.py:spread`(n) AS s"] ! to-topic {spreads}"""
         )
     )
     # Zero never reached the function: it would have failed.

@@ -20,6 +20,7 @@ CREATE TABLE limits (symbol STRING PRIMARY KEY, maximum DOUBLE) WITH (topic='lim
 CREATE TABLE pairs (a STRING, b STRING, n INT, PRIMARY KEY (a, b));
 CREATE STREAM big AS SELECT symbol, price FROM trades WHERE price > 100;
 CREATE TABLE stats AS SELECT symbol, count(*) AS n FROM trades GROUP BY symbol EMIT CHANGES;
+CREATE FUNCTION taxed AS 'shop.tax:taxed'; CREATE FUNCTION t AS 'tax.py:t' LANGUAGE PYTHON;
 CREATE TRIGGER beat AT EVERY 5 SECONDS;
 CREATE TRIGGER once AT START;
 CREATE TRIGGER often AT CRON '*/5 * * * *';
@@ -105,6 +106,8 @@ def test_annotations_stand_above_their_statement() -> None:
 
 
 FAULTS = [
+    ("CREATE FUNCTION f AS 5", "where the function is, in quotes", "5"),
+    ("CREATE FUNCTION f AS 'a:b' LANGUAGE JAVA", "expected PYTHON", "JAVA"),
     ("CREATE TRIGGER x AT TIMES", "expected EVERY or CRON or START", "TIMES"),
     ("CREATE TRIGGER x AT CRON 5", "a schedule in quotes", "5"),
     ("CREATE TABLE x (a INT, PRIMARY KEY (b))", "unknown column 'b'", "b"),

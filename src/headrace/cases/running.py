@@ -9,7 +9,7 @@ import random
 import re
 import tempfile
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -24,6 +24,8 @@ from headrace.graph.document import Document
 from headrace.graph.schema import Schema
 from headrace.graph.validation import Validated, validate
 from headrace.operators.catalogue import Catalogue
+from headrace.serial import SqlFunction
+from headrace.spark.functions import register_functions
 from headrace.sql import declared_streams, parse
 
 if TYPE_CHECKING:
@@ -53,11 +55,13 @@ class Runner:
     spark: SparkSession
     catalogue: Catalogue
     seed: int = 0
+    functions: dict[str, SqlFunction] = field(default_factory=dict)
 
     def run(self, case: Case, modes: Sequence[Mode] = MODES) -> list[CaseResult]:
         """A result for each mode that the case allows; faults of the SQL are failures, not exceptions."""
         try:
             validated = validate(parse(case.sql, catalogue=self.catalogue), self.catalogue)
+            register_functions(self.spark, self.functions, validated.document)
         except HeadraceError as error:
             return [_refused(case, str(error))]
         if case.error is not None:

@@ -10,7 +10,9 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
+from headrace.errors import InvalidInput, did_you_mean
 from headrace.operators.spec import Operator
 from headrace.serial.sql_functions import SqlFunction
 
@@ -57,6 +59,21 @@ def functions_in(path: Path) -> Iterator[SqlFunction]:
     """The functions for SQL that a file defines. Raises whatever the file raises."""
     for _, found in inspect.getmembers(_imported(path), lambda member: isinstance(member, SqlFunction)):
         yield found
+
+
+def load_member(file_name: str, name: str) -> Any:
+    """What a file of the folder calls so. Raises InvalidInput that says what is missing or cannot be imported."""
+    files = {path.name: path for path in plugin_files()}
+    if file_name not in files:
+        hint = did_you_mean(file_name, files) or f"put it into the folder that {FOLDER_VARIABLE} names"
+        raise InvalidInput(f"the plugin folder has no file {file_name!r}", valid=tuple(files), hint=hint)
+    try:
+        module = _imported(files[file_name])
+    except Exception as error:  # whatever the file raises, it is told with its name
+        raise InvalidInput(f"{file_name} cannot be imported: {type(error).__name__}: {error}") from error
+    if not hasattr(module, name):
+        raise InvalidInput(f"{file_name} has no {name!r}", hint=did_you_mean(name, vars(module)))
+    return getattr(module, name)
 
 
 def _imported(path: Path) -> ModuleType:

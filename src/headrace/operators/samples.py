@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from headrace.serial import Delivery, RowSource, per_batch, per_row
+from headrace.serial import Delivery, RowSource, per_batch, per_row, sql_aggregate, sql_function
 
 
 @dataclass
@@ -61,3 +61,15 @@ class Countdown(RowSource):
 def printed(rows: pa.RecordBatch, delivery: Delivery) -> None:
     """Writes the rows to the worker's standard output."""
     print(delivery.key, rows.to_pylist())
+
+
+@sql_function
+def fahrenheit(celsius: float) -> float:
+    """A temperature, for expressions of SQL."""
+    return celsius * 9 / 5 + 32
+
+
+@sql_aggregate
+def spread(values: list[float]) -> float:
+    """How far the values of a group lie apart."""
+    return max(values) - min(values)

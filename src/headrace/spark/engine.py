@@ -310,7 +310,7 @@ class Engine:
         # Spark finds our data source through the session of the calling thread, and any thread may call.
         jvm: Any = self._spark._jvm
         jvm.org.apache.spark.sql.classic.SparkSession.setActiveSession(self._spark._jsparkSession)
-        register_functions(self._spark, self._functions)
+        register_functions(self._spark, self._functions, validated.document)
         own = self.settings
         return Compilation(self._spark, self.catalogue, validated, own.bootstrap, own.log_directory, ranges, bounded)
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import re
-from typing import Any
+from typing import Any, Final
 
 from headrace import errors
 from headrace.errors import HeadraceError, JobFailed
+from headrace.graph.document import Document
+from headrace.operators.functions import calls
 
 MESSAGE_CHARACTERS_MAX = 2_000
 OPERATOR_FAILED = "OperatorFailed"
@@ -15,6 +17,8 @@ OPERATOR_FAILED = "OperatorFailed"
 # A Python traceback inside Spark's message ends with the class, the sentence and perhaps a hint.
 _RAISED = re.compile(r"headrace\.(?:errors|wire\.client\.errors|serial\.boundary)\.(?P<kind>\w+): (?P<message>.+)")
 _NODE = re.compile(r"node '(?P<node>[^']+)': (?P<rest>.*)")
+_NO_PIPELINE: Final = Document("")
+_FUNCTION = re.compile(r"the function '(?P<name>\w+)' (?:failed|gave)")
 _HINT = re.compile(r"^hint: (.+)", re.MULTILINE)
 _RECORD = re.compile(r"^record: (\{.+\})$", re.MULTILINE)
 # Spark's word that the data or the statement is at fault: the same rows will fail again.
@@ -27,8 +31,8 @@ _DEFECT = re.compile(
 )
 
 
-def explain(failure: BaseException) -> tuple[HeadraceError, bool]:
-    """The error to show, and whether running again may help."""
+def explain(failure: BaseException, document: Document = _NO_PIPELINE) -> tuple[HeadraceError, bool]:
+    """The error to show, and whether running again may help. `document` is the pipeline that failed."""
     if isinstance(failure, HeadraceError):
         same = JobFailed(failure.message, node=failure.node, hint=failure.hint, record=failure.record)
         return same, failure.retriable
@@ -43,9 +47,17 @@ def explain(failure: BaseException) -> tuple[HeadraceError, bool]:
     message, node = raised["message"], None
     if located := _NODE.match(message):
         message, node = located["rest"], located["node"]
+    elif called := _FUNCTION.match(message):
+        node = _only_caller(document, called["name"])
     hint = _HINT.search(text, raised.end())
     record = _record(text[raised.end() :])
     return JobFailed(message, node=node, hint=hint[1] if hint else None, record=record), retriable
+
+
+def _only_caller(document: Document, function: str) -> str | None:
+    """Spark does not tell of which node an expression is; where one node alone calls the function, it is that."""
+    callers = [node.id for node in document.nodes if calls(node, function)]
+    return callers[0] if len(callers) == 1 else None
 
 
 def _record(text: str) -> dict[str, Any] | None:

@@ -166,7 +166,7 @@ class Job:
 
     def _recover(self, failure: BaseException) -> bool:
         """Restarts after a failure that may pass. False: the job has failed for good."""
-        error, retriable = explain(failure)
+        error, retriable = explain(failure, self.validated.document)
         self._stop_queries()
         while retriable and self._restarts < RESTARTS_MAX:
             self._restarts += 1
@@ -177,7 +177,7 @@ class Job:
             try:
                 self._launch_queries()
             except HeadraceError as again:
-                error, retriable = explain(again)
+                error, retriable = explain(again, self.validated.document)
                 continue
             self._error = None
             self._set_state("running")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from headrace.errors import did_you_mean
+from headrace.errors import InvalidInput, did_you_mean
 from headrace.sql.functions import SPARK_FUNCTIONS, is_function
 from headrace.sql.language.dialect import functions_in, refused_in
 from headrace.sql.language.script import Script
@@ -34,7 +34,11 @@ def check_expression(script: Script, expression: Expression) -> None:
     for name, span in functions_in(expression.tree):
         if name.lower() in _HEADER_FUNCTIONS:
             raise script.error(f"{name} cannot run yet: sources do not read headers, and sinks write none", span)
-        if not is_function(name):
+        try:
+            is_known = is_function(name)
+        except InvalidInput as error:
+            raise script.error(error.message, span, valid=error.valid, hint=error.hint) from error
+        if not is_known:
             raise script.error(f"unknown function {name!r}", span, hint=_hint(name.lower()))
 
 

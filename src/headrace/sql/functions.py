@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from headrace.operators.functions import python_functions
+from headrace.operators.functions import find_function
 
 # SHOW FUNCTIONS of the pinned Spark; tests/sql/test_functions.py compares it with Spark itself.
 _NAMES = """
@@ -75,5 +75,9 @@ _GRAMMAR = frozenset({"all", "any", "some", "timestampadd", "timestampdiff", "tr
 
 
 def is_function(name: str) -> bool:
-    folded = name.lower()
-    return folded in SPARK_FUNCTIONS or folded in _GRAMMAR or folded in python_functions()
+    """Of Spark, or in Python. Raises InvalidInput for the place of a Python function that cannot be loaded."""
+    return is_of_spark(name) or find_function(name) is not None
+
+
+def is_of_spark(name: str) -> bool:
+    return name.lower() in SPARK_FUNCTIONS or name.lower() in _GRAMMAR

@@ -22,9 +22,20 @@ from headrace.sql.declarations import Declaration
 from headrace.sql.language import read_annotations, read_statements
 from headrace.sql.language.dialect import plain_name
 from headrace.sql.language.script import Script
-from headrace.sql.language.statement_tree import Create, CreateAs, CreateView, Delete, Insert, Statement, Update, Upsert
+from headrace.sql.language.statement_tree import (
+    Create,
+    CreateAs,
+    CreateFunction,
+    CreateView,
+    Delete,
+    Insert,
+    Statement,
+    Update,
+    Upsert,
+)
 from headrace.sql.language.tree import Join, Name, Query, Reference
 from headrace.sql.language.variables import expand
+from headrace.sql.named_functions import read_with_functions
 from headrace.sql.partitions import unfold
 from headrace.sql.queries import Queries
 from headrace.sql.refusals import refuse_events, refuse_statement
@@ -49,7 +60,7 @@ def parse(
     known = catalogue or Catalogue()
     try:
         expanded = expand(sql, variables)
-        script, written = read_statements(expanded)
+        script, written = read_with_functions(expanded)
         statements = unfold(script, written)
         analysis = Analysis(script, known)
         document = _Translation(script, statements, known, analysis).document(name or _name(expanded))
@@ -89,6 +100,8 @@ class _Translation:
 
     def _add(self, statement: Statement) -> None:
         match statement:
+            case CreateFunction():
+                pass  # its calls name its place already
             case Create():
                 self._streams.declare(statement)
             case CreateView():

@@ -8,6 +8,7 @@ from headrace.graph.structure import cycles, structure_problems
 from headrace.operators.catalogue import Catalogue
 from headrace.sql.language.annotations import print_annotation
 from headrace.sql.language.variables import escape
+from headrace.sql.named_functions import with_names
 from headrace.sql.printer import Printer
 from headrace.sql.reading_order import in_reading_order
 
@@ -19,4 +20,5 @@ def print_sql(document: Document, *, catalogue: Catalogue | None = None) -> str:
         raise InvalidGraph(problem for problem in structure_problems(document, known) if problem.code == "cycle")
     statements = in_reading_order(Printer(document, known).statements(), document.edges)
     texts = [statement.text for statement in statements]
-    return escape("\n\n".join([print_annotation("name", document.name), *texts]) + "\n")
+    script = with_names("\n\n".join([print_annotation("name", document.name), *texts]) + "\n")
+    return escape(script)

@@ -1,7 +1,7 @@
 """The language: text ⇄ typed tree. Knows nothing of graphs; every part has its place in the script."""
 
 from headrace.sql.language.annotations import print_annotation, read_annotations
-from headrace.sql.language.parser import read_entries, read_statements
+from headrace.sql.language.parser import read_entries, read_rewritten, read_statements
 from headrace.sql.language.print_statements import print_entries, print_statement
 from headrace.sql.language.variables import expand
 
@@ -12,5 +12,6 @@ __all__ = [
     "print_statement",
     "read_annotations",
     "read_entries",
+    "read_rewritten",
     "read_statements",
 ]

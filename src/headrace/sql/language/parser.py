@@ -13,11 +13,12 @@ from headrace.sql.language.expression_parser import read_expression
 from headrace.sql.language.operation_parser import OPERATIONS, read_operation
 from headrace.sql.language.query_parser import read_open_query, read_query
 from headrace.sql.language.relation_parser import read_reference
-from headrace.sql.language.script import Script, read_script, span_of
+from headrace.sql.language.script import Rewriting, Script, read_script, span_of
 from headrace.sql.language.statement_tree import (
     Ask,
     Create,
     CreateAs,
+    CreateFunction,
     CreateTrigger,
     CreateView,
     Delete,
@@ -35,11 +36,11 @@ from headrace.sql.language.tree import Expression, Name
 
 STATEMENTS = (
     "CREATE STREAM", "CREATE STREAM … AS SELECT", "CREATE TABLE", "CREATE TABLE … AS SELECT",
-    "CREATE VIEW … AS SELECT", "CREATE TRIGGER", "INSERT INTO … SELECT", "UPSERT INTO … SELECT", "UPDATE", "DELETE",
-    "PARTITION WITH", "SHOW", "DESCRIBE", "EXPLAIN", "START PIPELINE",
+    "CREATE VIEW … AS SELECT", "CREATE FUNCTION", "CREATE TRIGGER", "INSERT INTO … SELECT",
+    "UPSERT INTO … SELECT", "UPDATE", "DELETE", "PARTITION WITH", "SHOW", "DESCRIBE", "EXPLAIN", "START PIPELINE",
 )  # fmt: skip
 _WORDS = ("CREATE", "INSERT", "SELECT", "WITH", "UPSERT", "UPDATE", "DELETE", "PARTITION", *OPERATIONS)
-_CREATED = ("STREAM", "TABLE", "VIEW", "TRIGGER")
+_CREATED = ("STREAM", "TABLE", "VIEW", "FUNCTION", "TRIGGER")
 _REFUSED = frozenset({"ALTER", "CALL", "FROM", "MERGE", "SET", "TRUNCATE", "USE"})
 
 
@@ -49,13 +50,22 @@ def read_statements(text: str) -> tuple[Script, tuple[Statement, ...]]:
     return script, tuple(entry.statement for entry in entries)
 
 
+def read_rewritten(rewriting: Rewriting) -> tuple[Script, tuple[Statement, ...]]:
+    """The statements of a script in which parts are replaced; errors show it as it was written."""
+    script, entries = _entries(read_script(rewriting.text, rewriting))
+    return script, tuple(entry.statement for entry in entries)
+
+
 def read_entries(text: str) -> tuple[Script, tuple[Entry, ...]]:
     """The same, each with the annotations above it."""
-    script = read_script(text)
+    return _entries(read_script(text))
+
+
+def _entries(script: Script) -> tuple[Script, tuple[Entry, ...]]:
     entries: list[Entry] = []
     end = 0
     for start, stop in _ranges(script, 0, len(script.tokens)):
-        before = text[end : script.tokens[start].start]
+        before = script.text[end : script.tokens[start].start]
         entries.append(Entry(_statement(_cursor(script, start, stop)), annotations_in(before)))
         end = script.tokens[stop - 1].end + 1
     return script, tuple(entries)
@@ -118,6 +128,8 @@ def _create(cursor: Cursor) -> Statement:
         return _create_stream(cursor, is_table=True)
     if cursor.accept("TRIGGER"):
         return _create_trigger(cursor)
+    if cursor.accept("FUNCTION"):
+        return _create_function(cursor)
     if cursor.accept("VIEW"):
         name = cursor.name("the name of a view")
         cursor.expect("AS")
@@ -140,6 +152,21 @@ def _create_stream(cursor: Cursor, *, is_table: bool) -> Create | CreateAs:
     if columns or watermark:
         raise cursor.script.error("the columns come from the SELECT and cannot be listed as well", before_columns)
     return CreateAs(is_table, name, options, cursor.query(), cursor.since(cursor.start))
+
+
+def _create_function(cursor: Cursor) -> CreateFunction:
+    """`AS 'package.module:name'`, and `LANGUAGE PYTHON` where other engines want it."""
+    name = cursor.name("the name of a function")
+    cursor.expect("AS")
+    start = cursor.index
+    place = cursor.string()
+    if place is None:
+        raise cursor.failure("where the function is, in quotes: 'package.module:name' or 'file.py:name'")
+    found = Name(place, cursor.since(start))
+    if cursor.accept("LANGUAGE"):
+        cursor.expect("PYTHON")
+    _expect_end(cursor)
+    return CreateFunction(name, found, cursor.since(cursor.start))
 
 
 def _create_trigger(cursor: Cursor) -> CreateTrigger:

@@ -14,8 +14,10 @@ from headrace.sql.language.statement_tree import (
     ColumnDefinition,
     Create,
     CreateAs,
+    CreateFunction,
     CreateTrigger,
     CreateView,
+    Definition,
     Delete,
     Describe,
     Drop,
@@ -52,7 +54,7 @@ def print_statement(statement: Statement) -> str:
 
 def _lines(statement: Statement) -> list[str]:
     match statement:
-        case Create() | CreateAs() | CreateView() | CreateTrigger():
+        case Create() | CreateAs() | CreateView() | CreateFunction() | CreateTrigger():
             return _definition_lines(statement)
         case Insert():
             events = f" {statement.events.upper()} EVENTS" if statement.events else ""
@@ -72,7 +74,7 @@ def _lines(statement: Statement) -> list[str]:
             return _operation_lines(statement)
 
 
-def _definition_lines(statement: Create | CreateAs | CreateView | CreateTrigger) -> list[str]:
+def _definition_lines(statement: Definition) -> list[str]:
     match statement:
         case Create():
             return _create_lines(statement)
@@ -81,6 +83,8 @@ def _definition_lines(statement: Create | CreateAs | CreateView | CreateTrigger)
             return [*_as(_with_options(head, statement.options)), *query_lines(statement.query)]
         case CreateView():
             return [f"CREATE VIEW {print_name(statement.name.text)} AS", *query_lines(statement.query)]
+        case CreateFunction():
+            return [f"CREATE FUNCTION {print_name(statement.name.text)} AS {print_string(statement.place.text)}"]
         case CreateTrigger():
             return [f"CREATE TRIGGER {print_name(statement.name.text)} AT {_schedule(statement)}"]
 

@@ -40,17 +40,50 @@ class Span:
 
 
 @dataclass(frozen=True, slots=True)
+class Rewriting:
+    """A text that people wrote, and the parts of it that are replaced, in their order, before it is read."""
+
+    written: str
+    parts: tuple[tuple[Span, str], ...]
+
+    @property
+    def text(self) -> str:
+        """What is read."""
+        pieces, start = [], 0
+        for span, new in self.parts:
+            pieces += [self.written[start : span.start], new]
+            start = span.end
+        return "".join((*pieces, self.written[start:]))
+
+    def written_at(self, position: int) -> int:
+        """Where a position of the text that is read stands in the one that was written."""
+        shift = 0
+        for span, new in self.parts:
+            start = span.start + shift
+            if position <= start:
+                break
+            if position < start + len(new):
+                return span.start
+            shift += len(new) - (span.end - span.start)
+        return position - shift
+
+
+@dataclass(frozen=True, slots=True)
 class Script:
-    """A text that people wrote and its tokens. Comments are no tokens."""
+    """A text and its tokens. Comments are no tokens. Errors show what people wrote, where that differs."""
 
     text: str
     tokens: tuple[Token, ...]
+    rewriting: Rewriting | None = None
 
     def slice(self, span: Span) -> str:
         return self.text[span.start : span.end]
 
     def place(self, span: Span) -> Place:
-        return place_at(self.text, span.start, span.end - span.start)
+        if self.rewriting is None:
+            return place_at(self.text, span.start, span.end - span.start)
+        start = self.rewriting.written_at(span.start)
+        return place_at(self.rewriting.written, start, self.rewriting.written_at(span.end) - start)
 
     def spot(self, index: int, stop: int) -> Span:
         """Token `index`, or the end of the text before token `stop` if there is none."""
@@ -66,12 +99,15 @@ class Script:
         return InvalidSyntax(message, place=self.place(span), valid=valid, hint=hint)
 
 
-def read_script(text: str) -> Script:
-    """Cuts a text into tokens. Raises InvalidSyntax where a quote stays open or the text is too long."""
+def read_script(text: str, rewriting: Rewriting | None = None) -> Script:
+    """Cuts a text into tokens; `rewriting` says how it was made of another one.
+
+    Raises InvalidSyntax where a quote stays open or the text is too long.
+    """
     if len(text) > SCRIPT_CHARACTERS_MAX:
         raise InvalidSyntax(f"the SQL has {len(text)} characters; at most {SCRIPT_CHARACTERS_MAX} are read")
     try:
-        return Script(text, tuple(_Dialect().tokenize(text)))
+        return Script(text, tuple(_Dialect().tokenize(text)), rewriting)
     except SqlglotError as error:
         raise _unreadable(text, error) from error
 

@@ -80,6 +80,15 @@ class CreateTrigger:
 
 
 @dataclass(frozen=True, slots=True)
+class CreateFunction:
+    """A name for a Python function, which is found at `place`: `package.module:name` or `file.py:name`."""
+
+    name: Name
+    place: Name
+    span: Span = field(compare=False)
+
+
+@dataclass(frozen=True, slots=True)
 class Insert:
     """`INSERT [ALL | CURRENT | EXPIRED EVENTS] INTO target query`."""
 
@@ -198,7 +207,7 @@ class PipelineAction:
     span: Span = field(compare=False)
 
 
-Definition: TypeAlias = Create | CreateAs | CreateView | CreateTrigger
+Definition: TypeAlias = Create | CreateAs | CreateView | CreateFunction | CreateTrigger
 Operation: TypeAlias = Show | Describe | Drop | Explain | PipelineAction | Ask
 Statement: TypeAlias = Definition | Insert | InsertValues | Update | Delete | Upsert | Partition | Operation
 

@@ -223,6 +223,7 @@ _simple = st.one_of(
     _built(statements.CreateAs, _flags, names, _unique_options, queries),
     _built(statements.CreateView, names, queries),
     _triggers,
+    _built(statements.CreateFunction, names, st.builds(tree.Name, _texts, st.just(_NOWHERE))),
     _built(statements.Insert, names, st.sampled_from((None, "all", "current", "expired")), queries),
     _built(
         statements.Update,
