@@ -58,3 +58,38 @@ UPSERT INTO limits SELECT symbol, price AS maximum FROM trades WHERE symbol < 'c
 -- | a      | 10      |
 -- | b      | 20      |
 -- | a      | 50      |
+
+-- @case a table knows its rows by several columns
+CREATE TABLE limits (symbol STRING, price DOUBLE, maximum DOUBLE, PRIMARY KEY (symbol, price));
+UPDATE limits SET maximum = maximum + t.price FROM trades AS t WHERE limits.price = t.price AND limits.symbol = t.symbol;
+-- @input limits
+-- | symbol | price | maximum |
+-- | a      | 10    | 1       |
+-- | a      | 10    | 2       |
+-- | a      | 20    | 3       |
+-- | b      | 20    | 4       |
+-- @expect into_limits
+-- | symbol | price | maximum |
+-- | a      | 10    | 12      |
+-- | b      | 20    | 24      |
+
+-- @case rows of a table with several keys are deleted by all of them
+CREATE TABLE limits (name STRING PRIMARY KEY, at DOUBLE PRIMARY KEY, maximum DOUBLE);
+CREATE VIEW dear AS SELECT * FROM trades WHERE price > 20 AND symbol IS NOT NULL;
+DELETE FROM limits USING dear WHERE limits.at = dear.price AND limits.name = dear.symbol;
+-- @expect limits
+-- | name | at |
+-- | c    | 30 |
+-- | a    | 50 |
+
+-- @case each column of the key tells which row is meant
+CREATE TABLE limits (name STRING PRIMARY KEY, at DOUBLE PRIMARY KEY, maximum DOUBLE);
+DELETE FROM limits USING trades WHERE limits.name = trades.symbol;
+-- @expect error the key says which row of the table is meant
+
+-- @case a query may name several keys of a table
+CREATE TABLE sums AS SELECT symbol PRIMARY KEY, price PRIMARY KEY, 1 AS one FROM trades WHERE symbol = 'a';
+-- @expect sums
+-- | symbol | price |
+-- | a      | 10    |
+-- | a      | 50    |

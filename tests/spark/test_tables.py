@@ -12,6 +12,8 @@ from headrace.errors import InvalidInput
 from headrace.graph.document import Document
 from headrace.spark.commit import CommitLog, CommitRecord
 from headrace.spark.table_versions import pinned
+from headrace.tables.changes import record_key
+from headrace.tables.definition import declared_in
 from headrace.wire.client import Client
 
 if TYPE_CHECKING:
@@ -99,6 +101,26 @@ def test_rows_take_the_place_of_those_with_their_key_and_are_deleted(stack: Stac
     with Client(stack.bootstrap) as client:
         settings = client.topic_settings([table], ["cleanup.policy"])
     assert settings == {table: {"cleanup.policy": "compact"}}
+
+
+def test_a_key_of_several_columns_is_written_as_by_hand(stack: Stack) -> None:
+    rows: list[dict[str, Any]] = [{"k": key, "n": n} for key, n in (("a", 1), ("a", 2), ('"é\\/ü,', -3))]
+    events, pairs = stack.topic("events", [*rows, *rows]), stack.name("pairs")
+    stack.run(stack.pipeline(f'topic {events} {EVENTS} ! to-table {pairs} key="k, n" partitions=2'))
+    asked, found, keys = stack.topic("asked", [{"k": "a", "n": 2}]), stack.name("found"), stack.name("keys")
+    stack.engine.run_batch(
+        stack.pipeline(
+            f"""topic {asked} {EVENTS} ! @with.left
+            table {pairs} {EVENTS} key="k, n" as pairs ! @with.right
+            lookup-join "left.k = right.k AND left.n = right.n" as with ! to-topic {found}
+            topic {pairs} {EVENTS} ! select k n "CAST(_key AS STRING) AS key" ! to-topic {keys}"""
+        )
+    )
+    assert stack.rows(found) == [{"k": "a", "n": 2}]
+    (table,) = declared_in("CREATE TABLE pairs (k STRING, n INT, PRIMARY KEY (k, n))", stack.engine.catalogue)
+    expected = {record_key(row, table).decode() for row in rows}
+    assert {row["key"] for row in stack.rows(keys)} == expected
+    assert '["a","1"]' in expected
 
 
 def test_a_window_behind_a_lookup(stack: Stack) -> None:

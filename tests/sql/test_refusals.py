@@ -147,7 +147,7 @@ FAULTS = [
     ("INSERT INTO o SELECT DISTINCT alt FROM t", "the key 'alt' is DOUBLE", "o", "STRING"),
     ("INSERT INTO o SELECT DISTINCT drone, count(*) AS n FROM t GROUP BY drone", "rows that are changes", "o", ""),
     ("INSERT INTO o SELECT a FROM (SELECT a FROM t)", "unknown column 'a'", "a", "alt"),
-    ("INSERT INTO o SELECT alt PRIMARY KEY, ok PRIMARY KEY FROM t", "one key", "ok", "concat"),
+    ("INSERT INTO o SELECT alt PRIMARY KEY, ok PRIMARY KEY FROM t", "a stream has one key", "ok", "concat"),
     ("INSERT INTO o SELECT alt + 1 PRIMARY KEY FROM t", "has no name", "alt + 1", "AS name"),
     ("CREATE STREAM p WITH (connector = 'preview') AS SELECT alt PRIMARY KEY FROM t", "rows of a topic", "alt", ""),
     ("CREATE STREAM p WITH (key = 'ok') AS SELECT alt PRIMARY KEY, ok FROM t", "in the options", "alt", ""),

@@ -213,6 +213,26 @@ def test_rows_are_changed_by_hand_and_seen_at_once(log: Log, tables: Tables) -> 
     )
 
 
+def test_a_table_with_several_keys_is_changed_and_asked(log: Log, tables: Tables) -> None:
+    tables.declare("CREATE TABLE pairs (a STRING, b INT, v INT, PRIMARY KEY (a, b))")
+    log.create("pairs")
+    log.write("pairs", [('["x","1"]', {"a": "x", "b": 1, "v": 1})])
+    assert changed(tables, "INSERT INTO pairs VALUES ('x', 1, 5), ('x', 2, 6), ('y\"z', 1, 7)") == 3
+    assert changed(tables, "UPDATE pairs SET v = v * 10 WHERE a = 'x' AND b = 2") == 1
+    assert changed(tables, "DELETE FROM pairs WHERE b = 1 AND a <> 'x'") == 1
+    assert tables.ask("SELECT * FROM pairs ORDER BY a, b").rows == (("x", 1, 5), ("x", 2, 60))
+    assert tables.find("pairs").key == "a, b"
+    for wrong, message in {
+        "INSERT INTO pairs (a, v) VALUES ('x', 1)": "b, the key of pairs, is missing",
+        "INSERT INTO pairs (a) VALUES ('x')": "b, the key of pairs, is missing",
+        "INSERT INTO pairs VALUES ('x', NULL, 1)": "a row without b",
+        "INSERT INTO pairs VALUES ('x\n', 1, 1)": "a control character",
+        "UPDATE pairs SET b = 1 WHERE a = 'x'": "b is the key of pairs",
+    }.items():
+        with pytest.raises(InvalidInput, match=message):
+            changed(tables, wrong)
+
+
 @pytest.mark.parametrize(
     ("sql", "message"),
     [

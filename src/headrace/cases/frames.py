@@ -21,6 +21,7 @@ from headrace.graph.validation import Validated
 from headrace.operators.catalogue import Catalogue
 from headrace.operators.durations import duration_ms
 from headrace.operators.serial_chain import ChainInput, ChainPlan
+from headrace.operators.table_keys import check_key
 from headrace.serial import LaneInput
 from headrace.serial.places import origin_of
 from headrace.testing import ChainTester, Crash, CrashPoint, cut
@@ -147,8 +148,8 @@ class _Build:
 
     def read_table(self, node: Node, schema: Schema) -> DataFrame:
         """The rows that the case gives a table, there from the start; of several with one key the last counts."""
-        key = schema.require(str(node.config["key"])).name
-        newest = {str(row.get(key)): row for row in self.frames.inputs.get(node.id, ())}
+        keys = check_key(schema, str(node.config["key"]))
+        newest = {str([row.get(key) for key in keys]): row for row in self.frames.inputs.get(node.id, ())}
         path = self.frames.directory / f"{node.id}-{next(_numbers)}.json"
         path.write_text("".join(json.dumps(row) + "\n" for row in newest.values()))
         return self.spark.read.schema(str(schema)).json(str(path)).coalesce(1)

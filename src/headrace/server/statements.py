@@ -142,7 +142,7 @@ class Statements:
         known: set[str] = set()
         for table in self._service.tables.known():
             if table.name.lower() == name.lower():
-                notes = {table.key: "key"}
+                notes = dict.fromkeys(table.keys, "key")
                 return ["column", "type", "note"], [[one.name, one.type, notes.get(one.name)] for one in table.schema]
         for document in self._documents():
             schemas = validate(document, self._service.catalogue).schemas

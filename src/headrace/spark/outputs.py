@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import reduce
+from operator import and_
 from pathlib import Path
 
 from headrace.errors import InvalidInput
@@ -14,6 +16,7 @@ from headrace.operators.file_sink import ToFileConfig
 from headrace.operators.preview import PreviewConfig
 from headrace.operators.python_sink import ToPythonConfig
 from headrace.operators.spec import OperatorConfig
+from headrace.operators.table_keys import key_columns
 from headrace.operators.table_sink import ToTableConfig
 from headrace.operators.topic_sink import ToTopicConfig
 from headrace.operators.value_formats import value_format
@@ -30,12 +33,14 @@ def make_output(sink: Node, catalogue: Catalogue, view: View, row: WideRow) -> O
     if _takes_columns(config):
         return _by_column(output, view)
     if isinstance(config, ToTableConfig) and config.mode == "delete":
-        return _with_key(_marked(output, view, row), config.key, view, row)
+        return _with_key(_marked(output, view, row), key_columns(config.key), view, row)
     if not isinstance(config, ToTopicConfig | ToTableConfig):
         return _as_text(output, view, row)
     described = _described(output, config, view, row)
     made = _as_text(described, view, row) if config.format == "json" else _by_column(described, view)
-    return _with_key(made, config.key, view, row)
+    if isinstance(config, ToTableConfig):
+        return _with_key(made, key_columns(config.key), view, row)
+    return made if config.key is None else _with_key(made, (config.key,), view, row)
 
 
 def column_output(sink: Node, catalogue: Catalogue, names: Sequence[str]) -> Output:
@@ -108,9 +113,12 @@ def _described(output: Output, config: ToTopicConfig | ToTableConfig, view: View
     return replace(output, value_format=with_schema(value_format(config), columns))
 
 
-def _with_key(output: Output, key: str | None, view: View, row: WideRow) -> Output:
+def _with_key(output: Output, columns: Sequence[str], view: View, row: WideRow) -> Output:
+    """The key of one column is its text; of several the JSON array of their texts, and null where one of them is."""
     from pyspark.sql import functions as spark  # noqa: PLC0415
 
-    if key is None:
-        return output
-    return replace(output, key=row.column(spark.col(view.physical(key)).cast("string")))
+    first, *others = (spark.col(view.physical(name)).cast("string") for name in columns)
+    if not others:
+        return replace(output, key=row.column(first))
+    is_whole = reduce(and_, (text.isNotNull() for text in others), first.isNotNull())
+    return replace(output, key=row.column(spark.when(is_whole, spark.to_json(spark.array(first, *others)))))

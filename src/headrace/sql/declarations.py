@@ -7,6 +7,7 @@ from headrace.graph.document import Json, Node
 from headrace.graph.schema import Column, Schema
 from headrace.operators.catalogue import AnyOperator, Catalogue
 from headrace.operators.config import setting_names
+from headrace.operators.table_keys import key_setting
 from headrace.sql.analysis import Origin
 from headrace.sql.connectors import Connector
 from headrace.sql.expressions import check_expression
@@ -81,9 +82,9 @@ class Declaration:
             return {}
         if not self.takes_key:
             raise self._script.error(f"the rows of a {self._connector.name} stream have no key", keys[0].span)
-        if len(keys) > 1:
-            raise self._script.error("a topic has one key", keys[1].span)
-        return {"key": keys[0].text}
+        if len(keys) > 1 and not self.statement.is_table:
+            raise self._script.error("a stream has one key", keys[1].span, hint="only rows of a table may have several")
+        return {"key": key_setting([key.text for key in keys])}
 
     def required_key(self, config: dict[str, Json]) -> dict[str, Json]:
         """The key of a table. Raises InvalidSyntax where neither its columns nor its options name one."""

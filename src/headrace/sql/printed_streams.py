@@ -9,6 +9,7 @@ from headrace.graph.document import Config, Json, Node
 from headrace.graph.schema import Schema
 from headrace.operators.catalogue import Catalogue
 from headrace.operators.expressions import parse_expression
+from headrace.operators.table_keys import key_columns
 from headrace.sql.connectors import DEFAULT_CONNECTOR, TABLE_CONNECTOR, connector_of, option_name
 from headrace.sql.declarations import Declaration
 from headrace.sql.language.durations import print_interval
@@ -68,14 +69,24 @@ def _columns(settings: Config, *, is_table: bool) -> tuple[list[str], Config]:
     try:
         if isinstance(ddl := settings.get("schema"), str):
             key = settings.get("key") if is_table else None
-            marks = {column.name: " PRIMARY KEY" if column.name == key else "" for column in Schema.parse(ddl)}
-            columns = [f"{print_name(one.name)} {one.type}{marks[one.name]}" for one in Schema.parse(ddl)]
-            return columns, _without(settings, "schema", *(["key"] if any(marks.values()) else []))
+            return _typed(Schema.parse(ddl), settings, key_columns(key) if isinstance(key, str) else ())
         if isinstance(items := settings.get("columns"), list):
             return [_computed(str(item)) for item in items], _without(settings, "columns")
     except HeadraceError:
         return [], settings
     return [], settings
+
+
+def _typed(schema: Schema, settings: Config, keys: tuple[str, ...]) -> tuple[list[str], Config]:
+    """Columns with their types, and the key beside them if it is made of these."""
+    columns = [f"{print_name(column.name)} {column.type}" for column in schema]
+    if not keys or not set(keys) <= set(schema.names):
+        return columns, _without(settings, "schema")
+    if len(keys) == 1:
+        columns[schema.names.index(keys[0])] += " PRIMARY KEY"
+    else:
+        columns.append(f"PRIMARY KEY ({', '.join(map(print_name, keys))})")
+    return columns, _without(settings, "schema", "key")
 
 
 def _computed(item: str) -> str:

@@ -8,7 +8,7 @@ FROM a JOIN b ON …     base_join (in a view of all columns base itself), and b
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from headrace.graph.document import Json
@@ -18,7 +18,7 @@ from headrace.sql.assembly import Assembly, Output
 from headrace.sql.changes import changes_of
 from headrace.sql.expressions import check_expression
 from headrace.sql.joins import JoinSide, JoinStep
-from headrace.sql.language.dialect import Qualified, columns_in
+from headrace.sql.language.dialect import columns_in
 from headrace.sql.language.script import Script, Span
 from headrace.sql.language.statement_tree import Update
 from headrace.sql.language.tree import Derived, Join, Name, OperatorCall, Query, Reference, Relation, Select, Windowed
@@ -28,6 +28,7 @@ from headrace.sql.ranking import Ranked, bound_of, outer_steps, qualified_steps,
 from headrace.sql.refusals import refuse_query, refuse_select, refuse_source
 from headrace.sql.steps import Names, Piece, Step, Writer, node_ids, plain_steps
 from headrace.sql.streams import Streams
+from headrace.sql.table_changes import Match
 from headrace.sql.window_operators import takes_time
 from headrace.sql.window_steps import group_steps, is_bound, is_grouped, window_steps
 
@@ -85,11 +86,12 @@ class Queries:
         pieces = tuple(Piece(values[name.text.lower()], value.span) for name, value in statement.assignments)
         return self._selected(rows.output, items, f"{base}_select", Origin(statement.target.span, pieces))
 
-    def renamed(self, source: Reference, column: Qualified, name: str, base: str, target: Name) -> Output:
-        """One column of a stream, under a name."""
+    def renamed(self, source: Reference, matches: Sequence[Match], base: str, target: Name) -> Output:
+        """The columns of a stream that a table's key is compared with, under the names of the key's."""
         rows = self._rows(source, _Place(base, target, {}))
-        item = _item(self._script.slice(column.column_span), name)
-        return self._selected(rows.output, [item], f"{base}_select", Origin(column.span))
+        items = [_item(self._script.slice(match.column.column_span), match.key) for match in matches]
+        pieces = tuple(Piece(item, match.column.span) for item, match in zip(items, matches, strict=True))
+        return self._selected(rows.output, items, f"{base}_select", Origin(matches[0].column.span, pieces))
 
     def _selected(self, output: Output, items: list[str], node_id: str, origin: Origin) -> Output:
         columns: list[Json] = [*items]

@@ -1,9 +1,11 @@
-"""UPDATE, DELETE and UPSERT of a table by the rows of a stream: by which column a row finds the row of the table."""
+"""UPDATE, DELETE and UPSERT of a table by the rows of a stream: by which columns a row finds the row of the table."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
+from headrace.operators.table_keys import key_columns
+from headrace.sql.conjuncts import conjuncts
 from headrace.sql.declarations import Declaration
 from headrace.sql.language.dialect import Qualified, qualified_in
 from headrace.sql.language.script import Script
@@ -18,14 +20,24 @@ class Match:
     column: Qualified
 
 
-def read_match(script: Script, condition: Expression, target: Declaration, source: str) -> Match:
-    """Raises InvalidSyntax unless the condition says which row of the table is meant, and nothing else."""
+def read_match(script: Script, condition: Expression, target: Declaration, source: str) -> tuple[Match, ...]:
+    """A match for each column of the key, in its order.
+
+    Raises InvalidSyntax unless the condition says which row of the table is meant, and nothing else.
+    """
     table = target.statement.name.text
-    key = str(target.required_key({})["key"])
-    names = frozenset({table.lower(), source.lower()})
-    found = {one.qualifier: one for one in qualified_in(condition.tree, names)}
-    is_equality = condition.tree.unnest().key == "eq" and found.keys() == names
-    if not is_equality or found[table.lower()].column.lower() != key.lower():
-        hint = f"write {table}.{key} = {source}.column; other conditions belong into a view of {source}"
+    keys = key_columns(str(target.required_key({})["key"]))
+    pairs = [_compared(part, table.lower(), source.lower()) for part in conjuncts(script, condition)]
+    found = {pair[0].column.lower(): pair[1] for pair in pairs if pair is not None}
+    if len(pairs) != len(keys) or found.keys() != {key.lower() for key in keys}:
+        wanted = " AND ".join(f"{table}.{key} = {source}.column" for key in keys)
+        hint = f"write {wanted}; other conditions belong into a view of {source}"
         raise script.error("the key says which row of the table is meant", condition.span, hint=hint)
-    return Match(key, found[source.lower()])
+    return tuple(Match(key, found[key.lower()]) for key in keys)
+
+
+def _compared(condition: Expression, table: str, source: str) -> tuple[Qualified, Qualified] | None:
+    """The columns of the table and of the stream that are to be equal; None for another condition."""
+    sides = {one.qualifier: one for one in qualified_in(condition.tree, frozenset({table, source}))}
+    is_equality = condition.tree.unnest().key == "eq" and len(sides) == 2
+    return (sides[table], sides[source]) if is_equality else None

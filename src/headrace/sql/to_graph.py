@@ -16,6 +16,7 @@ from types import MappingProxyType
 from headrace.errors import InvalidSyntax
 from headrace.graph.document import Document, Json
 from headrace.operators.catalogue import Catalogue
+from headrace.operators.table_keys import key_setting
 from headrace.sql.analysis import Analysis
 from headrace.sql.assembly import Assembly, Output
 from headrace.sql.declarations import Declaration
@@ -33,7 +34,7 @@ from headrace.sql.language.statement_tree import (
     Update,
     Upsert,
 )
-from headrace.sql.language.tree import Join, Name, Query, Reference
+from headrace.sql.language.tree import Item, Join, Name, Query, Reference
 from headrace.sql.language.variables import expand
 from headrace.sql.named_functions import read_with_functions
 from headrace.sql.partitions import unfold
@@ -162,10 +163,10 @@ class _Translation:
     def _delete(self, statement: Delete, source: Reference) -> None:
         declaration = self._table(statement.target)
         name = declaration.statement.name.text
-        match = read_match(self._script, statement.condition, declaration, (source.alias or source.name).text)
+        matches = read_match(self._script, statement.condition, declaration, (source.alias or source.name).text)
         is_read = self._streams.is_read(name)
         sink_id = self._free(f"into_{name}" if is_read else name)
-        output = self._queries.renamed(source, match.column, match.key, sink_id, statement.target)
+        output = self._queries.renamed(source, matches, sink_id, statement.target)
         self._changing_sink(sink_id, declaration, output, {"mode": "delete"}, read=is_read)
 
     def _table(self, target: Name) -> Declaration:
@@ -184,32 +185,34 @@ class _Translation:
 
     def _sink(self, node_id: str, declaration: Declaration, output: Output, query: Query, *, read: bool) -> None:
         operator, config = declaration.sink(read=read)
-        key = self._key(query)
-        if key is not None:
-            config = self._with_key(declaration, config, key)
+        keys = self._keys(query, is_table=declaration.statement.is_table)
+        if keys:
+            config = self._with_key(declaration, config, keys)
         if declaration.statement.is_table:
             config |= declaration.required_key(config)
         self._assembly.add(node_id, operator, config, [("in", output)], declaration.origin)
 
-    def _key(self, query: Query) -> Name | None:
+    def _keys(self, query: Query, *, is_table: bool) -> list[Name]:
         """What `SELECT x PRIMARY KEY` says; of a UNION the first SELECT tells."""
         keys = [item for item in query.first.items if item.is_key]
-        if len(keys) > 1:
-            raise self._script.error("a topic has one key", keys[1].span, hint="make one column of both with concat")
-        if not keys:
-            return None
-        name = keys[0].alias or plain_name(keys[0].expression)
+        if len(keys) > 1 and not is_table:
+            hint = "make one column of both with concat"
+            raise self._script.error("a stream has one key", keys[1].span, hint=hint)
+        return [self._key_name(item) for item in keys]
+
+    def _key_name(self, item: Item) -> Name:
+        name = item.alias or plain_name(item.expression)
         if name is None:
-            hint = f"write {keys[0].text} AS name PRIMARY KEY"
-            raise self._script.error("the key needs a name", keys[0].span, hint=hint)
+            hint = f"write {item.text} AS name PRIMARY KEY"
+            raise self._script.error("the key needs a name", item.span, hint=hint)
         return name
 
-    def _with_key(self, declaration: Declaration, config: dict[str, Json], key: Name) -> dict[str, Json]:
+    def _with_key(self, declaration: Declaration, config: dict[str, Json], keys: list[Name]) -> dict[str, Json]:
         if not declaration.takes_key:
-            raise self._script.error("only the rows of a topic have a key", key.span)
+            raise self._script.error("only the rows of a topic have a key", keys[0].span)
         if "key" in config:
-            raise self._script.error("the key stands here and in the options", key.span)
-        return {**config, "key": key.text}
+            raise self._script.error("the key stands here and in the options", keys[0].span)
+        return {**config, "key": key_setting([key.text for key in keys])}
 
     def _free(self, node_id: str) -> str:
         """The id of one more sink of the same stream: `alerts`, `alerts_2`, …"""

@@ -36,13 +36,14 @@ def changed_rows(change: Change, table: Table, ask: Callable[[str], Answer]) -> 
         case Update():
             return _updated(change, table, ask)
         case Delete():
-            select = f"SELECT {quoted_in_spark(table.key)} FROM {quoted_in_spark(change.target.text)}"  # noqa: S608
+            keys = ", ".join(map(quoted_in_spark, table.keys))
+            select = f"SELECT {keys} FROM {quoted_in_spark(change.target.text)}"  # noqa: S608
             return ask(f"{select} WHERE {change.condition.text}").as_objects()
 
 
 def write_rows(bootstrap: str, table: Table, rows: Sequence[Row], *, deletes: bool) -> None:
     """All rows are in the topic afterwards, in one transaction, or none. Raises ExternalFailure."""
-    keys = pa.array([_key(row[table.key], table) for row in rows], pa.binary())
+    keys = pa.array([record_key(row, table) for row in rows], pa.binary())
     values = pa.array([None if deletes else _value(row, table) for row in rows], pa.binary())
     now_ms = time.time_ns() // 1_000_000
     with Client(bootstrap, client_id="headrace-tables") as client:
@@ -57,15 +58,17 @@ def write_rows(bootstrap: str, table: Table, rows: Sequence[Row], *, deletes: bo
 def _require_writable(table: Table) -> None:
     if table.format.name != "json" or table.format.registry is not None:
         raise InvalidInput(f"{table.name} is not plain JSON, and cannot be changed by hand", hint="use a pipeline")
-    type_ = table.schema.require(table.key).type
-    if type_ not in _PLAIN_KEYS:
-        raise InvalidInput(f"the key of {table.name} is {type_}, and cannot be written by hand", valid=_PLAIN_KEYS)
+    for key in table.keys:
+        type_ = table.schema.require(key).type
+        if type_ not in _PLAIN_KEYS:
+            raise InvalidInput(f"the key of {table.name} is {type_}, and cannot be written by hand", valid=_PLAIN_KEYS)
 
 
 def _inserted(change: InsertValues, table: Table) -> Sequence[Row]:
     names = [_column(name.text, table) for name in change.columns] or list(table.schema.names)
-    if table.key not in names:
-        raise InvalidInput(f"{table.key}, the key of {table.name}, is missing", valid=table.schema.names)
+    for key in table.keys:
+        if key not in names:
+            raise InvalidInput(f"{key}, the key of {table.name}, is missing", valid=table.schema.names)
     rows: list[Row] = []
     for row in change.rows:
         if len(row) != len(names):
@@ -77,8 +80,9 @@ def _inserted(change: InsertValues, table: Table) -> Sequence[Row]:
 
 def _updated(change: Update, table: Table, ask: Callable[[str], Answer]) -> Sequence[Row]:
     values = {_column(name.text, table): value.text for name, value in change.assignments}
-    if table.key in values:
-        raise InvalidInput(f"{table.key} is the key of {table.name}, and cannot be set", hint="insert it, and delete")
+    for key in table.keys:
+        if key in values:
+            raise InvalidInput(f"{key} is the key of {table.name}, and cannot be set", hint="insert it, and delete")
     items = [f"{values.get(name, quoted_in_spark(name))} AS {quoted_in_spark(name)}" for name in table.schema.names]
     target = quoted_in_spark(change.target.text)
     return ask(f"SELECT {', '.join(items)} FROM {target} WHERE {change.condition.text}").as_objects()  # noqa: S608
@@ -96,13 +100,22 @@ def _column(name: str, table: Table) -> str:
     return found.name
 
 
-def _key(value: Any, table: Table) -> bytes:
-    """As Spark writes it."""
+def record_key(row: Row, table: Table) -> bytes:
+    """As Spark writes it: a text, or the JSON array of several. Raises InvalidInput for what cannot be a key."""
+    texts = [_key_text(row[key], key, table) for key in table.keys]
+    if len(texts) == 1:
+        return texts[0].encode()
+    if any(character < " " for text in texts for character in text):
+        raise InvalidInput(f"a control character in the key of {table.name}: use a pipeline")
+    return json.dumps(texts, ensure_ascii=False, separators=(",", ":")).encode()
+
+
+def _key_text(value: Any, key: str, table: Table) -> str:
     if value is None:
-        raise InvalidInput(f"a row without {table.key} cannot be in {table.name}")
-    if table.schema.require(table.key).type == "BOOLEAN":
-        return b"true" if value else b"false"
-    return str(value).encode()
+        raise InvalidInput(f"a row without {key} cannot be in {table.name}")
+    if table.schema.require(key).type == "BOOLEAN":
+        return "true" if value else "false"
+    return str(value)
 
 
 def _value(row: Row, table: Table) -> bytes:

@@ -14,6 +14,7 @@ from headrace.graph.schema import UNKNOWN, Schema
 from headrace.graph.validation import validate
 from headrace.operators import Catalogue
 from headrace.operators.arrow_types import column_types
+from headrace.operators.table_keys import check_key
 from headrace.operators.table_sink import ToTableConfig
 from headrace.operators.table_source import TableConfig
 from headrace.operators.value_formats import value_format
@@ -29,9 +30,14 @@ class Table:
 
     name: str
     topic: str
-    key: str
+    keys: tuple[str, ...]
     schema: Schema
     format: ValueFormat
+
+    @property
+    def key(self) -> str:
+        """In words."""
+        return ", ".join(self.keys)
 
     @property
     def columns(self) -> pa.Schema:
@@ -67,4 +73,4 @@ def _is_known(schema: Schema) -> bool:
 def make_table(name: str, config: TableConfig | ToTableConfig, schema: Schema) -> Table:
     format_ = value_format(config)
     described = format_ if format_.registry is not None else with_schema(format_, column_types(schema))
-    return Table(name, config.topic, schema.require(config.key).name, Schema(schema.columns), described)
+    return Table(name, config.topic, check_key(schema, config.key), Schema(schema.columns), described)

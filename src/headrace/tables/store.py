@@ -57,7 +57,7 @@ class TableStore:
     def prepare(self, table: Table) -> dict[int, int]:
         """Partition → offset that the copy has reached. A copy of other columns, or too old, begins anew."""
         with self._writing() as connection:
-            meant = json.dumps([table.key, str(table.schema)])
+            meant = json.dumps([*table.keys, str(table.schema)])
             found = connection.execute("SELECT meant, time_ms FROM copies WHERE topic = ?", (table.topic,)).fetchone()
             if found is None or found[0] != meant or _now_ms() - found[1] > COPY_AGE_MS_MAX:
                 self._create(connection, table, meant)
@@ -145,8 +145,9 @@ class TableStore:
         names = ", ".join(quoted(name) for name in table.schema.names)
         chosen = f"SELECT {names} FROM {_rows(table.topic)}"  # noqa: S608 - quoted names
         connection.execute(f"CREATE VIEW {quoted(view_name(table.topic))} AS {chosen}")
+        keys = ", ".join(map(quoted, table.keys))
         index = quoted(f"key of {table.topic}")
-        connection.execute(f"CREATE INDEX {index} ON {_rows(table.topic)} ({quoted(table.key)})")
+        connection.execute(f"CREATE INDEX {index} ON {_rows(table.topic)} ({keys})")
         connection.execute("INSERT INTO copies VALUES (?, ?, ?)", (table.topic, meant, _now_ms()))
 
     @contextmanager
