@@ -4,6 +4,8 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.setup-done
 PIP    := $(BIN)/python -m pip --disable-pip-version-check
+# Processes that tests are dealt out to; each may have a stack with Spark of about 2 GB.
+TESTERS ?= 2
 
 .PHONY: help setup editor demo test test-slow check format lock licences clean
 help: ## this list
@@ -33,10 +35,10 @@ demo: editor ## a fleet of drones, live in the browser and the terminal
 
 test: editor ## the fast tests
 	@$(BIN)/python hatch_build.py npm run --silent test
-	@$(BIN)/python -m pytest -m "not slow"
+	@$(BIN)/python -m pytest -n $(TESTERS) -m "not slow"
 
 test-slow: editor ## crashes, power loss, the wheel: what takes minutes
-	@$(BIN)/python -m pytest -m slow
+	@$(BIN)/python -m pytest -n $(TESTERS) -m slow
 
 check: setup ## format, lint, types, import rules, the editor's too
 	@$(BIN)/ruff format --check .

@@ -1,20 +1,36 @@
-"""What all tests share: no wall-clock deadlines on a shared machine, failing examples that can be replayed."""
+"""What all tests share: no wall-clock deadlines on a shared machine, and failing examples that can be replayed.
+
+Several processes get them folder by folder, for what a folder starts once is dear."""
 
 from __future__ import annotations
 
 import os
 import shutil
 from collections.abc import Iterator
+from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import settings
+from xdist.scheduler import LoadScopeScheduling  # type: ignore[import-untyped]
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+    from xdist.remote import Producer  # type: ignore[import-untyped]
 
 settings.register_profile("headrace", deadline=None, print_blob=True)
 settings.load_profile("headrace")
+
+
+class _ByFolder(LoadScopeScheduling):  # type: ignore[misc]
+    def _split_scope(self, nodeid: str) -> str:
+        """Tests of one folder share a stack; those beside the folders are dealt out by file."""
+        file = PurePosixPath(nodeid.partition("::")[0])
+        return str(file if file.parent.name == "tests" else file.parent)
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> _ByFolder:
+    return _ByFolder(config, log)
 
 
 @pytest.fixture(scope="session")

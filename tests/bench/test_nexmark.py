@@ -40,25 +40,24 @@ def test_bids_are_in_order_of_time_and_half_of_them_for_hot_auctions() -> None:
     assert {round(row["dateTime"].timestamp() * 1000) for row in rows if row["bidder"] == -1} == {CLOSING_MS}
 
 
-@pytest.mark.parametrize("name", [name for name in NAMES if find_query(name)])
+@pytest.mark.parametrize("name", NAMES)
 def test_every_query_is_a_pipeline_and_is_written_by_hand_too(name: str) -> None:
     query = find_query(name)
-    assert query is not None
     streams = "".join(
         f"CREATE STREAM {stream} ({columns}, WATERMARK FOR dateTime AS dateTime - INTERVAL '4' SECOND);\n"
         for stream, columns in SCHEMAS.items()
     )
     document = Pipeline.from_sql(f"{streams}{SIDE_DECLARATION}CREATE STREAM result AS {query.sql};").document()
     assert {node.id for node in document.nodes} & set(STREAMS) == set(query.reads)
-    assert (name in BY_HAND) is not query.is_alone
+    assert (name in BY_HAND) is ("pyspark" not in query.without)
 
 
 def test_a_query_says_what_it_reads_and_how_its_rows_are_compared() -> None:
-    text = "-- @reads person, auction\n-- @keys a, b\n-- @windowed\n-- @alone\nSELECT 1 EMIT CHANGES;\n"
+    text = "-- @reads person, auction\n-- @keys a, b\n-- @windowed\n-- @without pyspark\nSELECT 1 EMIT CHANGES;\n"
     query = parse_query("q", text)
     assert (query.sql, query.reference.strip()) == ("SELECT 1 EMIT CHANGES", "SELECT 1")
     assert (query.reads, query.keys, query.is_windowed) == (("person", "auction"), ("a", "b"), True)
-    assert query.is_alone
+    assert query.without == ("pyspark",)
     both = parse_query("q", "SELECT 1;\n-- @reference\nSELECT 2;\n")
     assert (both.reference, both.flink) == ("SELECT 2", "SELECT 2")
     all_three = parse_query("q", "SELECT 1;\n-- @reference\nSELECT 2;\n-- @flink\nSELECT 3;\n")

@@ -65,3 +65,46 @@ FROM (SELECT item, customer, sum(amount) AS spent FROM orders GROUP BY item, cus
 CREATE STREAM wrong AS
 SELECT n, count(*) AS groups FROM (SELECT item, count(*) AS n FROM orders GROUP BY item) AS c GROUP BY n;
 -- @expect error n may change in these rows
+
+-- @case OVER the latest of each group
+CREATE STREAM o AS
+SELECT item, customer, sum(spent) OVER (PARTITION BY item ORDER BY customer ROWS BETWEEN 1 PRECEDING AND CURRENT ROW) AS both
+FROM (SELECT item, customer, sum(amount) AS spent FROM orders GROUP BY item, customer) AS c;
+-- @expect o
+-- | item | customer | both |
+-- | pen  | a        | 6    |
+-- | pen  | c        | 6    |
+-- | ink  | b        | 12   |
+-- | cap  | a        | 1    |
+
+-- @case OVER the first row of each key, by its time
+CREATE STREAM o AS
+SELECT item, customer, avg(amount) OVER (PARTITION BY customer ORDER BY ts ROWS BETWEEN 10 PRECEDING AND CURRENT ROW) AS usual
+FROM (
+  SELECT item, customer, amount, ts
+  FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY item, customer ORDER BY amount DESC) AS n FROM orders) AS r WHERE n <= 1
+) AS best;
+-- @expect o
+-- | item | customer | usual |
+-- | pen  | a        | 4     |
+-- | pen  | c        |       |
+-- | ink  | b        | 7     |
+-- | cap  | a        | 2.5   |
+
+-- @case OVER groups that a row could leave is refused
+CREATE STREAM o AS
+SELECT item, sum(n) OVER (PARTITION BY n ORDER BY item ROWS BETWEEN 1 PRECEDING AND CURRENT ROW) AS s
+FROM (SELECT item, count(*) AS n FROM orders GROUP BY item) AS c;
+-- @expect error n may change in these rows
+
+-- @case OVER rows that may go is refused
+CREATE STREAM o AS
+SELECT item, sum(amount) OVER (PARTITION BY item ORDER BY ts ROWS BETWEEN 1 PRECEDING AND CURRENT ROW) AS s
+FROM (SELECT item, amount, ts FROM orders QUALIFY ROW_NUMBER() OVER (PARTITION BY item ORDER BY amount) <= 2) AS c;
+-- @expect error no columns tell of what
+
+-- @case OVER a span of time is for rows that stay what they are
+CREATE STREAM o AS
+SELECT item, sum(n) OVER (PARTITION BY item ORDER BY last RANGE BETWEEN INTERVAL '1' HOUR PRECEDING AND CURRENT ROW) AS s
+FROM (SELECT item, count(*) AS n, max(ts) AS last FROM orders GROUP BY item) AS c;
+-- @expect error looks at so many rows before each

@@ -113,7 +113,7 @@ def run_nexmark(settings: NexmarkSettings, say: Say) -> Report:
         home = stack.enter_context(local(directory / "data", spark_conf={"spark.sql.session.timeZone": "UTC"}))
         site = AuctionSite(home, peers, directory, settings, say)
         site.prepare()
-        found = [measured for name in settings.queries if (measured := site.measure(name)) is not None]
+        found = [site.measure(find_query(name)) for name in settings.queries]
     return Report("nexmark", (*(measured.result for measured in found), *_geometric_means(found)))
 
 
@@ -164,15 +164,8 @@ class AuctionSite:
             (files / SIDE_INPUT).mkdir()
             (files / SIDE_INPUT / "0.json").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
 
-    def measure(self, name: str) -> Measured | None:
-        """None for a query that cannot run, which is said. Raises JobFailed for rows that are not right."""
-        query = find_query(name)
-        if query is None:
-            self._say(f"{name} is left out: no SQL of ours says it yet")
-            return None
-        return self._measured(query)
-
-    def _measured(self, query: Query) -> Measured:
+    def measure(self, query: Query) -> Measured:
+        """Raises JobFailed for rows that are not right."""
         name, right = query.name, self._right(query)
         ours: list[Figure] = []
         from_arrow: list[Figure] = []
@@ -181,7 +174,7 @@ class AuctionSite:
             run = f"{name}-{number}"
             ours.append(self._ours(run, query, right, "json"))
             from_arrow.append(self._ours(f"{run}-arrow", query, right, "arrow"))
-            for peer in self._peers.names(self._settings.against):
+            for peer in self._peers.names(tuple(peer for peer in self._settings.against if peer not in query.without)):
                 is_flink, is_first = peer == "flink", number == 0
                 figure = (
                     self._flinks(query, right if is_first else None) if is_flink else self._sparks(run, query, right)
@@ -215,8 +208,6 @@ class AuctionSite:
         return Figure(self._read(query), ended_s - began_s, cpu_s - used_s)
 
     def _sparks(self, run: str, query: Query, right: Counter[Row]) -> Figure | None:
-        if query.is_alone:
-            return None
         peer = "pyspark"
         place = self._directory / f"{run}-{peer}"
         output = place / "rows"

@@ -1,8 +1,8 @@
 """Nexmark's queries, one file each: in our SQL over streams, and where needed as SQL over all rows at once.
 
 Comments in a file: `@reads` the streams, unless it is only bid; `@keys` of rows that are alike in these columns the
-last counts; `@windowed` rows come when windows close; `@alone` Spark has no plan for it, so that nobody writes it by
-hand; `@reference` what is right, where it is no batch query; `@flink` the same for Flink, where it differs from that.
+last counts; `@windowed` rows come when windows close; `@without` the peers that have no plan for it; `@reference` what
+is right, where it is no batch query; `@flink` the same for Flink, where it differs from that.
 
 Some differ from the original, so that results can be compared: q12 goes by event time, and rows that rank equal in q9,
 q18 and q19 are told apart by further columns. Joins without a bound name a retention that no row outlives.
@@ -33,7 +33,7 @@ class Query:
     reads: tuple[Stream, ...]
     keys: tuple[str, ...]
     is_windowed: bool
-    is_alone: bool
+    without: tuple[str, ...]
 
     @property
     def is_changing(self) -> bool:
@@ -41,10 +41,8 @@ class Query:
         return bool(self.keys)
 
 
-def find_query(name: str) -> Query | None:
-    """None for one that has not been written in our SQL."""
-    file = files("headrace.bench").joinpath("nexmark_sql", f"{name}.sql")
-    return parse_query(name, file.read_text()) if file.is_file() else None
+def find_query(name: str) -> Query:
+    return parse_query(name, files("headrace.bench").joinpath("nexmark_sql", f"{name}.sql").read_text())
 
 
 def parse_query(name: str, text: str) -> Query:
@@ -60,7 +58,7 @@ def parse_query(name: str, text: str) -> Query:
         tuple(stream for stream in STREAMS if stream in reads),
         _listed(sql, "keys"),
         "-- @windowed\n" in sql,
-        "-- @alone\n" in sql,
+        _listed(sql, "without"),
     )
 
 

@@ -87,6 +87,21 @@ class SerialSteps(Steps):
         chosen = given(SerialSteps.aggregate_latest, settings)
         return self.then("aggregate-latest", id=id, ids=list(ids), aggregates=listed(aggregates), **chosen)
 
+    def over_latest(
+        self,
+        *ids: str,
+        by: Names,
+        rows: int,
+        keys: Names = (),
+        aggregates: Names,
+        partitioned: Partitioned = "by_key",
+        id: str | None = None,
+    ) -> Stream:
+        """Adds to every row aggregates over the rows of its key before it: for rows that are changes."""
+        settings: dict[str, Json] = {"keys": listed(keys), "partitioned": partitioned}
+        needed: dict[str, Json] = {"by": listed(by), "rows": rows, "aggregates": listed(aggregates)}
+        return self.then("over-latest", id=id, ids=list(ids), **needed, **given(SerialSteps.over_latest, settings))
+
     def over_window(
         self,
         *,

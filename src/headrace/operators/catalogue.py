@@ -22,6 +22,7 @@ from headrace.operators.http_lookup import HttpLookup
 from headrace.operators.join import Join
 from headrace.operators.length_window import LengthWindow
 from headrace.operators.lookup_join import LookupJoin
+from headrace.operators.over_latest import OverLatest
 from headrace.operators.over_window import OverWindow
 from headrace.operators.preview import Preview
 from headrace.operators.processing_time import ProcessingTime
@@ -59,6 +60,7 @@ BUILT_IN: tuple[AnyOperator, ...] = (
     Aggregate(),
     TopN(),
     AggregateLatest(),
+    OverLatest(),
     OverWindow(),
     ProcessingTime(),
     Union(),

@@ -21,7 +21,7 @@ from headrace.operators.settings import ColumnName, Duration, SqlExpression, ref
 from headrace.operators.spec import Port, Spec
 from headrace.serial import Batch, Context, Timer, microseconds
 from headrace.serial import Operator as Instance
-from headrace.serial.row_chunks import RowChunks
+from headrace.serial.row_chunks import RowChunks, joined
 
 ROWS_MAX = 100_000
 
@@ -135,7 +135,7 @@ class _OverWindow(Instance):
         """Rows in order of time, later than all before, with what they look back at."""
         looked_at, recent = rows.select(self._looked_at), self._recent.all()
         before = 0 if recent is None else recent.num_rows
-        both = looked_at if recent is None else _joined(recent, looked_at)
+        both = looked_at if recent is None else joined(recent, looked_at)
         at_us = microseconds(both.column(self._time))
         order, starts = sorted_by_key([both.column(key) for key in self._keys], both.num_rows)
         first, end = frame_ends(self._frame, at_us[order], starts)
@@ -152,7 +152,3 @@ class _OverWindow(Instance):
         """Those rows stay that a later one can look back at."""
         kept = self._frame.kept(at_us[order], starts, self.context.watermark_us or 0)
         self._recent.replace(both.take(np.sort(order[kept])))
-
-
-def _joined(first: pa.RecordBatch, second: pa.RecordBatch) -> pa.RecordBatch:
-    return pa.Table.from_batches([first, second]).combine_chunks().to_batches()[0]

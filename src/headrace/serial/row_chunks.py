@@ -35,11 +35,16 @@ class RowChunks:
             return None
         slots = self._table.find([pa.array(sorted(numbers), pa.int64())])
         chunks = [_read(value) for value in self._table["rows"][slots]]
-        return pa.Table.from_batches(chunks).combine_chunks().to_batches()[0]
+        return joined(*chunks)
 
     def _numbers(self) -> list[int]:
         slots = self._table.slots()
         return cast("list[int]", self._table.keys(slots)[0].to_pylist()) if len(slots) else []
+
+
+def joined(*batches: pa.RecordBatch) -> pa.RecordBatch:
+    """The rows of all, one batch after the other."""
+    return pa.Table.from_batches(batches).combine_chunks().to_batches()[0]
 
 
 def _written(rows: pa.RecordBatch) -> bytes:

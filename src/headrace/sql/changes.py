@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from headrace.errors import HeadraceError
 from headrace.graph.document import Document, Json, Node
 from headrace.operators.expressions import parse_expression
+from headrace.sql.language.dialect import columns_in
+from headrace.sql.language.script import Span
+from headrace.sql.language.tree import Expression
+from headrace.sql.steps import Writer
 
 AGGREGATES: Final = ("aggregate", "aggregate-latest")
+# Operators whose rows tell of what they are changes, and the settings with the columns that do.
+_IDS: Final = {**dict.fromkeys(AGGREGATES, ("keys",)), "over-latest": ("keys", "ids")}
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,8 +34,10 @@ def changes_of(document: Document, node_id: str) -> Changes | None:
     node = next((node for node in document.nodes if node.id == node_id), None)
     if node is None:
         return None
-    if node.operator in AGGREGATES:
-        return Changes(tuple(map(str, _listed(node, "keys"))))
+    # The first row of a key is there for good; of more, one may go without a word.
+    settings = ("keys",) if node.operator == "top-n" and node.config.get("n") == 1 else _IDS.get(node.operator)
+    if settings is not None:
+        return Changes(tuple(str(name) for setting in settings for name in _listed(node, setting)))
     if node.operator == "top-n" or node.config.get("emit") == "changes":
         return Changes(None)
     feeding = [changes_of(document, edge.source) for edge in document.inputs_of(node_id)]
@@ -38,6 +46,19 @@ def changes_of(document: Document, node_id: str) -> Changes | None:
         # A filter keeps back the change that should take a row away.
         return None if found is None else Changes(None)
     return Changes(_kept(found, _listed(node, "columns")))
+
+
+def require_ids(writer: Writer, changes: Changes, using: Iterable[Expression], span: Span) -> tuple[str, ...]:
+    """What names a row. Raises InvalidSyntax where its changes could not be told from others, and for expressions over
+    columns that may change where a row must stay in its group."""
+    if not changes.ids:
+        hint = "select the columns of its GROUP BY, without HAVING"
+        raise writer.script.error("these rows are changes, and no columns tell of what", span, hint=hint)
+    for name, place in (pair for one in using for pair in columns_in(one.tree, writer.qualifiers)):
+        if not changes.has(name):
+            message = f"{name} may change in these rows: groups and WHERE can use what names them"
+            raise writer.script.error(message, place, valid=changes.ids)
+    return changes.ids
 
 
 def _kept(changes: Changes, items: Sequence[Json]) -> tuple[str, ...] | None:

@@ -9,6 +9,7 @@ from sqlglot import exp
 from headrace.errors import InvalidInput
 from headrace.graph.document import Json
 from headrace.operators.durations import canonical_duration_of
+from headrace.sql.changes import Changes, require_ids
 from headrace.sql.language.durations import interval_ms
 from headrace.sql.language.script import Script
 from headrace.sql.language.tree import Bound, Expression, Item, Over, Select
@@ -25,7 +26,7 @@ def is_over(item: Item) -> bool:
     return isinstance(tree, exp.Window) and isinstance(tree.this, _AGGREGATES)
 
 
-def over_steps(script: Script, select: Select, names: Names) -> list[Step]:
+def over_steps(script: Script, select: Select, names: Names, changes: Changes | None = None) -> list[Step]:
     """Raises InvalidSyntax where not all items look at the same rows, or at rows that no operator looks at."""
     writer = Writer(script, names)
     overs = [item for item in select.items if is_over(item)]
@@ -35,12 +36,29 @@ def over_steps(script: Script, select: Select, names: Names) -> list[Step]:
             hint = "put the other one into a query around this one"
             raise script.error("one SELECT looks at the same rows with every OVER", item.span, hint=hint)
     aggregates = [_aggregate(writer, item) for item in overs]
-    config: dict[str, Json] = {**_frame(writer, over), "time": _time(writer, over)}
+    config = _by_time(writer, over) if changes is None else _among_latest(writer, select, over, changes)
     if over.partition:
         config["keys"] = [_column(writer, key) for key in over.partition]
     config["aggregates"] = [piece.text for piece in aggregates]
-    step = Step("over", "over-window", config, (*aggregates, Piece(str(config["time"]), over.order[0].expression.span)))
+    order = [Piece(_column(writer, key.expression), key.expression.span) for key in over.order]
+    step = Step("over", "over-window" if changes is None else "over-latest", config, (*aggregates, *order))
     return [*filter_steps(writer, select), step, *_columns(writer, select)]
+
+
+def _by_time(writer: Writer, over: Over) -> dict[str, Json]:
+    return {**_frame(writer, over), "time": _time(writer, over)}
+
+
+def _among_latest(writer: Writer, select: Select, over: Over, changes: Changes) -> dict[str, Json]:
+    """Rows that are changes: each takes the place of the one before it with the same ids."""
+    using = [*over.partition, *([] if select.condition is None else [select.condition])]
+    ids, frame = require_ids(writer, changes, using, select.items[0].span), _frame(writer, over)
+    if "rows" not in frame or not over.order or any(key.descending for key in over.order):
+        hint = f"write ORDER BY and columns, then {_FRAMES.partition(',')[0]}"
+        raise writer.script.error(
+            "over rows that are changes OVER looks at so many rows before each", over.span, hint=hint
+        )
+    return {"ids": list[Json](ids), "by": [_column(writer, key.expression) for key in over.order], **frame}
 
 
 def _columns(writer: Writer, select: Select) -> list[Step]:

@@ -242,9 +242,9 @@ class Queries:
             if clause is not None:
                 hint = "put the groups into a query of their own"
                 raise self._script.error("OVER cannot stand beside groups", clause.span, hint=hint)
-        self._refuse_changes(rows, place, select.items[0].span)
         self._refuse_late("OVER", rows)
-        return over_steps(self._script, select, rows.names)
+        changes = changes_of(self._assembly.document(place.base), rows.output.node)
+        return over_steps(self._script, select, rows.names, changes)
 
     def _refuse_changes(self, rows: _Rows, place: _Place, span: Span) -> None:
         if changes_of(self._assembly.document(place.base), rows.output.node) is not None:

@@ -14,7 +14,7 @@ from dataclasses import replace
 from types import MappingProxyType
 
 from headrace.graph.document import Json
-from headrace.sql.changes import Changes
+from headrace.sql.changes import Changes, require_ids
 from headrace.sql.language.dialect import (
     AggregateCall,
     aggregates_in,
@@ -77,21 +77,9 @@ def group_steps(script: Script, select: Select, names: Names, changes: Changes |
     writer = Writer(script, names)
     if changes is None:
         return _aggregate_steps(writer, select, GROUPS, None)
-    return _aggregate_steps(writer, select, LATEST, None, {"ids": list[Json](_ids(writer, select, changes))})
-
-
-def _ids(writer: Writer, select: Select, changes: Changes) -> tuple[str, ...]:
-    """What names a row. Raises InvalidSyntax where its changes could not be told from others."""
-    first = _span(select)
-    if not changes.ids:
-        hint = "select the columns of its GROUP BY, without HAVING"
-        raise writer.script.error("these rows are changes, and no columns tell of what", first, hint=hint)
-    expressions = [*select.keys, *([] if select.condition is None else [select.condition])]
-    for name, span in (pair for one in expressions for pair in columns_in(one.tree, writer.qualifiers)):
-        if not changes.has(name):
-            message = f"{name} may change in these rows: GROUP BY and WHERE can use what names them"
-            raise writer.script.error(message, span, valid=changes.ids)
-    return changes.ids
+    using = [*select.keys, *([] if select.condition is None else [select.condition])]
+    ids = require_ids(writer, changes, using, _span(select))
+    return _aggregate_steps(writer, select, LATEST, None, {"ids": list[Json](ids)})
 
 
 def is_grouped(select: Select) -> bool:

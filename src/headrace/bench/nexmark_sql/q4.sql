@@ -1,4 +1,4 @@
--- @alone
+-- @without pyspark
 -- @reads auction, bid
 -- @keys category
 SELECT category, avg(final) AS final
