@@ -6,6 +6,7 @@ import pytest
 
 from headrace.errors import InvalidInput
 from headrace.graph import UNKNOWN, Schema
+from headrace.operators.projection import with_one_row_where
 from headrace.operators.select import Select, SelectConfig
 from headrace.operators.system_columns import SYSTEM_COLUMNS
 from headrace.operators.testing import Trial
@@ -90,3 +91,16 @@ def test_one_row_at_a_time_or_not() -> None:
         ("drone", "`drone`"), ("battery", "`battery`"), ("b", "battery * 2 AS b"),
     )  # fmt: skip
     assert step("explode(tags) AS tag") is None
+
+
+@pytest.mark.parametrize(
+    ("item", "wanted"),
+    [
+        ("explode(tags) tag", "explode(if(x IS NULL, array(NULL), tags)) AS `tag`"),
+        ("explode_outer(tags) AS tag", "explode_outer(tags) AS tag"),
+        ("battery * 2 AS b", "battery * 2 AS b"),
+        ("*", "*"),
+    ],
+)
+def test_an_explode_can_be_made_to_keep_a_row(item: str, wanted: str) -> None:
+    assert with_one_row_where("x IS NULL", item) == wanted

@@ -18,13 +18,21 @@ DEADLINE_S = 90.0
 
 
 @pytest.mark.spark
-@pytest.mark.parametrize("window", ["tumbling-window", "time-window"])
+@pytest.mark.parametrize(
+    "window",
+    [
+        'tumbling-window 1s time=ts keys=k aggregates="count(*) AS n"',
+        'time-window 1s time=ts keys=k aggregates="count(*) AS n"',
+        'tumbling-window 1s time=ts keys=k aggregates="count(*) AS m"'
+        ' ! time-window 1s time=_event_time keys=k aggregates="sum(m) AS n"',
+    ],
+)
 def test_the_last_window_of_a_quiet_stream_closes(stack: Stack, window: str) -> None:
     moment = datetime.now(UTC).isoformat()
     source, target = stack.topic("in", [{"k": "a", "ts": moment}] * 3), stack.name("out")
     document = stack.pipeline(
         f'topic {source} schema="k STRING, ts TIMESTAMP" event_time=ts idle_timeout=500ms as rows'
-        f' ! {window} 1s time=ts keys=k aggregates="count(*) AS n" ! to-topic {target}'
+        f" ! {window} ! to-topic {target}"
     )
     stack.engine.start(document)
     deadline_s = time.monotonic() + DEADLINE_S
@@ -66,6 +74,27 @@ def test_rows_that_a_filter_rules_out_close_windows_too(
     (query,) = stack.engine.status(document.name).queries
     counts = {count.node: count.rows_out_total for count in query.nodes}
     assert (counts["rows"], counts["kept"]) == (2, 1)
+
+
+@pytest.mark.spark
+def test_a_row_of_which_none_are_made_closes_windows_too(stack: Stack) -> None:
+    start = datetime.now(UTC).replace(microsecond=0)
+    later = (start + timedelta(minutes=1)).isoformat()
+    rows = [{"k": "a", "ts": start.isoformat(), "tags": ["x", None, "y"]}, {"k": "b", "ts": later, "tags": []}]
+    source, target = stack.topic("in", rows, partitions=1), stack.name("out")
+    document = stack.pipeline(
+        f'topic {source} schema="k STRING, ts TIMESTAMP, tags ARRAY<STRING>" event_time=ts'
+        f' ! select k ts "explode(tags) AS tag" as tags'
+        f' ! time-window 1s time=ts keys=k aggregates=["count(*) AS n", "count(tag) AS m"] ! to-topic {target}'
+    )
+    stack.engine.start(document)
+    deadline_s = time.monotonic() + DEADLINE_S
+    while not (found := stack.rows(target)) and time.monotonic() < deadline_s:
+        time.sleep(0.2)
+    stack.engine.stop(document.name)
+    assert [(row["k"], row["n"], row["m"]) for row in found] == [("a", 3, 2)]
+    (query,) = stack.engine.status(document.name).queries
+    assert {count.node: count.rows_out_total for count in query.nodes}["tags"] == 3
 
 
 @pytest.mark.parametrize(

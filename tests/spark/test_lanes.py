@@ -15,11 +15,11 @@ from headrace.errors import Conflict, CorruptData, InvalidInput
 from headrace.graph import Json, Node, Schema
 from headrace.operators.catalogue import Catalogue
 from headrace.operators.serial_chain import ChainPlan
-from headrace.serial import LaneResult, LocalFiles, Moment, OperatorFailed, Partitioning, lane_of
+from headrace.serial import LaneResult, LocalFiles, Moment, OperatorFailed, Partitioning, Progress, lane_of
 from headrace.serial.versions import file_names
 from headrace.spark import chain as chain_module
 from headrace.spark.chain import inputs_of, lane_task, results_of
-from headrace.spark.chain_driver import ChainDriver, batch_time_us
+from headrace.spark.chain_driver import ChainDriver, batch_time_us, batch_watermark_us
 from headrace.spark.orders import ChainRecord, Orders
 from headrace.spark.packets import ReadCounts, packed, unpacked
 from headrace.spark.query_figures import QueryFigures
@@ -158,6 +158,13 @@ def test_on_a_quiet_stream_event_time_goes_on_with_the_clock(tmp_path: Path) -> 
     assert [len(lane) for lane in query.run((), ())] == [1, 0]
 
 
+def test_event_time_waits_for_rows_that_are_held_back_before_the_chain() -> None:
+    quiet = Progress({0: 5}, {0: 5}, 5)
+    assert quiet.idled(100, 10, 20).watermark_us == 70
+    assert quiet.idled(100, 10, 20, handed_us=60).watermark_us == 60
+    assert quiet.idled(100, 10, 20, handed_us=3).watermark_us == 5
+
+
 def test_rows_that_were_left_out_before_the_chain_move_event_time(tmp_path: Path) -> None:
     """Each source partition's own, and they are no rows to any operator."""
     query = Query(tmp_path, plan_of("time-window", WINDOW))
@@ -232,7 +239,8 @@ def test_keys_of_neighbours_must_agree() -> None:
 
 
 def test_the_time_of_a_batch_is_what_spark_wrote_down() -> None:
-    assert batch_time_us('v1\n{"batchWatermarkMs":0,"batchTimestampMs":1234}\n{"0":1}') == 1_234_000
+    written = 'v1\n{"batchWatermarkMs":1001,"batchTimestampMs":1234}\n{"0":1}'
+    assert (batch_time_us(written), batch_watermark_us(written)) == (1_234_000, 1_001_000)
 
 
 def test_lanes_of_keys_are_spread() -> None:

@@ -16,6 +16,7 @@ from headrace.operators.expressions import (
     parse_expression,
     refuse_aggregates,
     refuse_generators,
+    sql,
 )
 from headrace.operators.system_columns import refuse_system_names, visible
 
@@ -62,6 +63,15 @@ def row_columns(items: Iterable[str], source: Schema) -> tuple[tuple[str, str], 
         else:
             columns.append((expression.name or expression.text, expression.text))
     return tuple(columns)
+
+
+def with_one_row_where(condition: str, item: str) -> str:
+    """The same item; but where the condition holds, an `explode` makes one row of a null, whatever the array is."""
+    expression = parse_expression(item)
+    tree = expression.tree
+    if not isinstance(tree, exp.Explode) or isinstance(tree, exp.ExplodeOuter):
+        return item
+    return f"explode(if({condition}, array(NULL), {sql(tree.this)})) AS {backquoted(expression.name or item)}"
 
 
 def refuse_doubles(columns: Iterable[Column]) -> None:

@@ -57,6 +57,8 @@ class Moment:
     now_us: int = 0
     limit_s: float | None = None
     """How long one call into an operator may take."""
+    handed_us: int | None = None
+    """Before the chain rows may be held back: those before this time came with this micro-batch, or earlier."""
 
 
 @dataclass(slots=True)

@@ -29,11 +29,13 @@ class Progress:
         reached = min(awake) - delay_us if awake else self.watermark_us
         return Progress(latest, seen, later(self.watermark_us, reached))
 
-    def idled(self, now_us: int, delay_us: int, timeout_us: int) -> Progress:
-        """When no partition had a row for so long, event time goes on that far behind the clock."""
+    def idled(self, now_us: int, delay_us: int, timeout_us: int, handed_us: int | None = None) -> Progress:
+        """When no partition had a row for so long, event time goes on that far behind the clock; not beyond `handed_us`
+        where rows after that are held back before they come here."""
         if not self.seen_us or any(now_us - seen_us < timeout_us for seen_us in self.seen_us.values()):
             return self
-        return self.raised(now_us - timeout_us - delay_us)
+        reached_us = now_us - timeout_us - delay_us
+        return self.raised(reached_us if handed_us is None else min(reached_us, handed_us))
 
     def raised(self, watermark_us: int) -> Progress:
         """After a signal that said how far event time is: the watermark never goes back."""

@@ -21,6 +21,7 @@ from headrace.serial.versions import file_names
 from headrace.spark.batch_signals import NO_SIGNALS, BatchSignals
 from headrace.spark.due_mark import DueMark
 from headrace.spark.orders import ORDERS_PROPERTY, ChainRecord, Orders
+from headrace.spark.plan import keeps_records
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -52,6 +53,8 @@ class ChainDriver:
     lane_count: int | None
     idle_timeout_us: int | None = None
     due_mark: DueMark | None = None
+    behind_windows: bool = False
+    """Whether nodes of Spark's plan before the chain may hold rows back until Spark's watermark has passed them."""
     has_due_timers: bool = False
     """Whether the watermark has reached times that operators wait for: they are called in the next micro-batch."""
     _obsolete: set[str] = field(default_factory=set)
@@ -84,7 +87,8 @@ class ChainDriver:
     ) -> Moment:
         """Called before a micro-batch runs: tasks of this thread's jobs find their orders afterwards."""
         self._require_lanes(last)
-        moment = Moment(batch, last.progress.watermark_us, batch_time_us(offsets), CALL_LIMIT_S)
+        handed_us = batch_watermark_us(offsets) if self.behind_windows else None
+        moment = Moment(batch, last.progress.watermark_us, batch_time_us(offsets), CALL_LIMIT_S, handed_us)
         plan = self.running(last, signals)
         orders = Orders(plan, moment, str(self.directory), last.manifest, plugin_folder(), signals.offered)
         frame.sparkSession.sparkContext.setLocalProperty(ORDERS_PROPERTY, orders.to_json())
@@ -103,7 +107,7 @@ class ChainDriver:
                 latest[partition] = max(us, latest.get(partition, us))
         progress = last.progress.advanced(latest, moment.now_us, self.delay_us, IDLE_US)
         if self.idle_timeout_us is not None:
-            progress = progress.idled(moment.now_us, self.delay_us, self.idle_timeout_us)
+            progress = progress.idled(moment.now_us, self.delay_us, self.idle_timeout_us, moment.handed_us)
         for reached_us in signals.watermarks_us:
             progress = progress.raised(reached_us)
         waiting = (result.next_event_us for result in results if result.next_event_us is not None)
@@ -153,7 +157,8 @@ def make_driver(compilation: Compilation, plan: QueryPlan, directory: Path) -> C
     # A source without a timeout may still bring older rows, however long it is quiet.
     timeout_us = None if None in timeouts else max(duration_ms(str(timeout)) * 1000 for timeout in timeouts)
     mark = None if compilation.checkpoint is None else DueMark.beside(compilation.checkpoint)
-    return ChainDriver(chain, directory, max(delays_ms) * 1000, compilation.lanes(chain), timeout_us, mark)
+    lane_count, behind = compilation.lanes(chain), not keeps_records(plan, chain)
+    return ChainDriver(chain, directory, max(delays_ms) * 1000, lane_count, timeout_us, mark, behind)
 
 
 @contextmanager
@@ -181,6 +186,11 @@ def ordered(compilation: Compilation, chain: ChainPlan | None, limit_s: float) -
 def batch_time_us(offsets: str) -> int:
     """When Spark planned a batch, by its write-ahead file: the same when the batch is run again."""
     return int(json.loads(offsets.splitlines()[1])["batchTimestampMs"]) * 1000
+
+
+def batch_watermark_us(offsets: str) -> int:
+    """Spark's watermark in a batch, by its write-ahead file: what waited for it leaves Spark's plan in that batch."""
+    return int(json.loads(offsets.splitlines()[1])["batchWatermarkMs"]) * 1000
 
 
 def _merged(manifest: Manifest, results: Sequence[LaneResult]) -> dict[str, dict[int, Version]]:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
 
-from headrace.graph.schema import Schema, backquoted
+from headrace.graph.schema import UNKNOWN, Schema, backquoted, parse_type
 from headrace.operators import Catalogue
 from headrace.operators.imports import load_object
 from headrace.operators.serial_chain import ChainPlan
@@ -19,7 +20,7 @@ from headrace.spark.chain import current_orders, inputs_of, lane_task
 from headrace.spark.chain_inputs import in_one_frame, inputs_apart
 from headrace.spark.packets import LANE, ReadCounts, unpacked
 from headrace.spark.record_rows import are_rows
-from headrace.spark.specs import CHAIN_COLUMN, LETTER_COLUMN, MESSAGE_COLUMN, RECORD_ORIGIN
+from headrace.spark.specs import CHAIN_COLUMN, LETTER_COLUMN, MESSAGE_COLUMN, RECORD_COLUMNS, RECORD_ORIGIN
 from headrace.spark.staging import current_sink
 
 if TYPE_CHECKING:
@@ -65,6 +66,28 @@ def behind_rows(
     if partitioning is not None:
         frame = by_lane(frame, chain.schema, partitioning, lane_count)
     return frame.mapInArrow(_task(chain.schema, shuffled=partitioning is not None, stages=stages), columns)
+
+
+def handed_over(schema: Schema, frame: DataFrame) -> Schema:
+    """The columns that a chain gets of a frame. Those that nobody uses were not read; event time comes along where it
+    can only be named; types that only Spark can tell it has told by now.
+
+    Raises InvalidInput for a type that we do not have.
+    """
+    kept = schema.keep(frame.columns)
+    columns = (*kept.columns, *(column for column in kept.hidden if column.name == kept.event_time))
+    told = {field.name.lower(): field.dataType.simpleString() for field in frame.schema}
+    known = [
+        replace(column, type=parse_type(told[column.name.lower()])) if column.type == UNKNOWN else column
+        for column in columns
+    ]
+    return Schema(tuple(known), event_time=kept.event_time)
+
+
+def with_records(frame: DataFrame, schema: Schema) -> DataFrame:
+    """These columns, and beside them which record each row is, where that is known."""
+    beside = [name for name in RECORD_COLUMNS if name in frame.columns]
+    return frame.select(*(backquoted(name) for name in schema.names), *beside)
 
 
 def lanes_of(chain: ChainPlan, catalogue: Catalogue, wanted: int) -> int | None:

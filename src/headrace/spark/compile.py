@@ -18,15 +18,12 @@ from headrace.graph.schema import Schema, backquoted
 from headrace.graph.validation import Validated
 from headrace.operators import Catalogue, duration_ms, used_columns
 from headrace.operators.arrow_types import column_types
-from headrace.operators.filter import FilterConfig
-from headrace.operators.select import SelectConfig
 from headrace.operators.serial_chain import ChainInput, ChainPlan
-from headrace.operators.spec import OperatorConfig
 from headrace.operators.table_source import TableConfig
 from headrace.operators.topic_source import TopicConfig
 from headrace.operators.value_formats import value_format
 from headrace.serial.places import origin_of
-from headrace.spark.chain_frames import behind_packets, behind_rows, columns_behind, lanes_of
+from headrace.spark.chain_frames import behind_packets, behind_rows, columns_behind, handed_over, lanes_of, with_records
 from headrace.spark.direct import Direct, direct_query
 from headrace.spark.due_mark import DueMark
 from headrace.spark.outputs import column_output, dead_letter_output, make_output
@@ -35,6 +32,7 @@ from headrace.spark.placement import Placement, place
 from headrace.spark.plan import QueryPlan, chain_of, keeps_records
 from headrace.spark.prefilter import Prefilter
 from headrace.spark.pushdown import prefilter_of
+from headrace.spark.record_rows import keeping_records
 from headrace.spark.specs import (
     ASIDE_COLUMNS,
     BAD_COLUMN,
@@ -42,7 +40,6 @@ from headrace.spark.specs import (
     LETTER_COLUMN,
     MESSAGE_COLUMN,
     OPTION,
-    RECORD_COLUMNS,
     RECORD_OFFSET,
     RECORD_ORIGIN,
     RECORD_TIME,
@@ -198,7 +195,7 @@ class Compilation:
             read=self._query_topics(),
             tagged=self.tagged,
             event_time=self._event_time(config),
-            idle_after_ms=None if config.idle_timeout is None else duration_ms(config.idle_timeout),
+            idle_after_ms=self._idle_after_ms(config),
             tables=self.tables,
         )
 
@@ -226,6 +223,13 @@ class Compilation:
         if config.event_time is None or self.bounded or not self.waits:
             return None
         return config.schema_columns.require(config.event_time).name
+
+    def _idle_after_ms(self, config: TopicConfig) -> int | None:
+        """For nodes of Spark's plan that wait for the watermark. A chain right behind its records needs no row for
+        that: its driver knows the clock."""
+        if config.idle_timeout is None or self.record_source is not None:
+            return None
+        return duration_ms(config.idle_timeout)
 
     def location(self, topic: str) -> TopicLocation:
         return TopicLocation(topic, self.bootstrap, None if self.log_directory is None else str(self.log_directory))
@@ -338,11 +342,10 @@ class Compilation:
                 and serial.is_stateful(self.catalogue)
             ):
                 raise InvalidInput("as_topic is for rows of a topic", hint="leave partitioned as it is: by_key")
-            # Columns that nobody uses were not read.
             read = serial.reading(
-                [one.schema.keep(frame.columns) for one, frame in zip(serial.inputs, frames, strict=True)]
+                [handed_over(one.schema, frame) for one, frame in zip(serial.inputs, frames, strict=True)]
             )
-            rows = [_with_records(frame, one.schema) for one, frame in zip(read.inputs, frames, strict=True)]
+            rows = [with_records(frame, one.schema) for one, frame in zip(read.inputs, frames, strict=True)]
             stages = place(plan, serial, self.catalogue).way_out == "writer"
             return behind_rows(rows, read, self.catalogue, self.lanes(serial) or 1, stages=stages)
 
@@ -355,7 +358,7 @@ class Compilation:
         operator, config = self.catalogue.get(node.operator), self.validated.configs[node.id]
         with blaming(node):
             if any(RECORD_TIME in frame.columns for frame in inputs.values()):
-                config = _keeping_records(config)
+                config = keeping_records(config)
             return operator.compile(config, inputs, replace(self, node=node))
 
     def _schema(self, node: Node) -> Schema:
@@ -428,12 +431,6 @@ class Compilation:
         return frame.select(*dict.fromkeys([*wanted, *(name for name in (CHAIN_COLUMN,) if name in frame.columns)]))
 
 
-def _with_records(frame: DataFrame, schema: Schema) -> DataFrame:
-    """These columns, and beside them which record each row is, where that is known."""
-    beside = [name for name in RECORD_COLUMNS if name in frame.columns]
-    return frame.select(*(backquoted(name) for name in schema.names), *beside)
-
-
 def _wanted_only(frame: DataFrame, keeps: set[str | None]) -> DataFrame:
     """Rows that some sink keeps (None: all), and what travels beside them, to be counted and kept as dead letters."""
     spark = _functions()
@@ -442,15 +439,6 @@ def _wanted_only(frame: DataFrame, keeps: set[str | None]) -> DataFrame:
     conditions = [spark.col(keep) for keep in sorted(keep for keep in keeps if keep is not None)]
     conditions += [spark.col(name).isNotNull() for name in asides_of(frame)]
     return frame.where(reduce(or_, conditions)) if conditions else frame
-
-
-def _keeping_records(config: OperatorConfig) -> OperatorConfig:
-    """The same step for rows that know their records: it hands that on, and rows that tell a time."""
-    if isinstance(config, SelectConfig):
-        return config.model_copy(update={"columns": [*config.columns, *RECORD_COLUMNS]})
-    if isinstance(config, FilterConfig):
-        return config.model_copy(update={"condition": f"{RECORD_TIME} IS NOT NULL OR ({config.condition})"})
-    return config
 
 
 def asides_of(frame: DataFrame) -> tuple[str, ...]:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from headrace.graph.document import Edge, Node
-from headrace.graph.schema import Schema
+from headrace.graph.schema import Column, Schema
 from headrace.operators.serial_chain import ChainInput, ChainPlan
 from headrace.serial import Manifest, Moment, Progress, Signal, Version, manifest_from_json, manifest_to_json
 
@@ -37,7 +37,7 @@ class Orders:
         return json.dumps(
             {
                 "nodes": [node.to_dict() for node in self.plan.nodes],
-                "inputs": [[one.source, str(one.schema), one.schema.event_time] for one in self.plan.inputs],
+                "inputs": [_fields(one) for one in self.plan.inputs],
                 "edges": [edge.to_dict() for edge in self.plan.edges],
                 "moment": [moment.batch, moment.watermark_us, moment.now_us, moment.limit_s],
                 "directory": self.directory,
@@ -88,8 +88,14 @@ class ChainRecord:
         return cls(manifest_from_json(value["manifest"]), progress, value["lane_count"], nodes)
 
 
-def _input(source: str, columns: str, event_time: str | None) -> ChainInput:
-    return ChainInput(source, replace(Schema.parse(columns), event_time=event_time))
+def _fields(one: ChainInput) -> list[Any]:
+    """As plain data: a column may have a type that only Spark can tell, which is no type to read."""
+    columns = [[column.name, column.type] for column in one.schema]
+    return [one.source, columns, one.schema.event_time]
+
+
+def _input(source: str, columns: Iterable[tuple[str, str]], event_time: str | None) -> ChainInput:
+    return ChainInput(source, Schema(tuple(Column(*column) for column in columns), event_time=event_time))
 
 
 def _nodes(listed: Iterable[Mapping[str, Any]]) -> tuple[Node, ...]:

@@ -8,9 +8,25 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from headrace.operators.filter import FilterConfig
+from headrace.operators.projection import with_one_row_where
+from headrace.operators.select import SelectConfig
+from headrace.operators.spec import OperatorConfig
 from headrace.serial import LaneInput
 from headrace.serial.keys import Integers
-from headrace.spark.specs import RECORD_OFFSET, RECORD_ORIGIN, RECORD_TIME
+from headrace.spark.specs import RECORD_COLUMNS, RECORD_OFFSET, RECORD_ORIGIN, RECORD_TIME
+
+_TELLS_TIME = f"{RECORD_TIME} IS NOT NULL"
+
+
+def keeping_records(config: OperatorConfig) -> OperatorConfig:
+    """The same step of Spark's plan for rows that know their records: it hands that on, and rows that tell a time."""
+    if isinstance(config, SelectConfig):
+        columns = [with_one_row_where(_TELLS_TIME, item) for item in config.columns]
+        return config.model_copy(update={"columns": [*columns, *RECORD_COLUMNS]})
+    if isinstance(config, FilterConfig):
+        return config.model_copy(update={"condition": f"{_TELLS_TIME} OR ({config.condition})"})
+    return config
 
 
 def input_of(batch: pa.RecordBatch) -> LaneInput:

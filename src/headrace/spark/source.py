@@ -72,8 +72,8 @@ class TopicStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         self._target: Offsets | None = None
         self._topic = None if spec.end else open_topic(spec.location)
         self._signals = SignalLog(spec.location, spec.pipeline, spec.read)
-        self._quiet_since_s = time.monotonic()
-        self._tick_after_s = 0.0
+        self._until_tick = _Patience(TICK_FIRST_S)
+        self._until_idle = _Patience((spec.idle_after_ms or 0) / 1000)
         self._due_mark = None if spec.due_mark is None else DueMark(Path(spec.due_mark))
 
     def __getstate__(self) -> dict[str, object]:
@@ -108,8 +108,9 @@ class TopicStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         if not isinstance(limit, ReadAllAvailable):
             rows_max = limit.max_rows if isinstance(limit, ReadMaxRows) else self.spec.max_rows_per_batch
             end = share_limit(begin, end, rows_max)
-        beside = self._ticks(start, is_quiet) if self.spec.serves_chain else self._idles(start, is_quiet)
-        return with_versions({**end, **beside, **self.spec.tag}, start, self.spec.tables)
+        ticks = self._ticks(start, is_quiet) if self.spec.serves_chain else {}
+        beside = {**ticks, **self._idles(start, is_quiet), **self.spec.tag}
+        return with_versions({**end, **beside}, start, self.spec.tables)
 
     def _position(self, begin: Offsets) -> Position:
         """Where all sources of the query stand."""
@@ -122,7 +123,7 @@ class TopicStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     def _ticks(self, start: Offsets, is_quiet: bool) -> Offsets:
         """On a quiet stream, batches without rows: at once where a chain has timers to call, else ever more rarely."""
         is_marked = is_quiet and self._due_mark is not None and self._due_mark.is_set
-        return {TICK: start.get(TICK, 0) + (is_marked or self._is_due(is_quiet, TICK_FIRST_S))}
+        return {TICK: start.get(TICK, 0) + (is_marked or self._until_tick.is_over(self._waits(is_quiet)))}
 
     def _idles(self, start: Offsets, is_quiet: bool) -> Offsets:
         """On a quiet stream, event time goes on with the clock."""
@@ -130,20 +131,13 @@ class TopicStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         if after_ms is None or self.spec.event_time is None:
             return {}
         passed_ms = start.get(IDLE, 0)
-        if self._is_due(is_quiet, after_ms / 1000):
+        if self._until_idle.is_over(self._waits(is_quiet)):
             passed_ms = max(passed_ms, time.time_ns() // 1_000_000 - after_ms)
         return {IDLE: passed_ms} if passed_ms else {}
 
-    def _is_due(self, is_quiet: bool, first_s: float) -> bool:
-        """True when nothing came for so long, and then ever more rarely."""
-        now_s = time.monotonic()
-        if not is_quiet or self._target is not None:
-            self._quiet_since_s, self._tick_after_s = now_s, first_s
-        elif now_s - self._quiet_since_s >= (self._tick_after_s or first_s):
-            self._quiet_since_s = now_s
-            self._tick_after_s = min(2 * (self._tick_after_s or first_s), max(first_s, TICK_LONGEST_S))
-            return True
-        return False
+    def _waits(self, is_quiet: bool) -> bool:
+        """Whether there may be rows later: not in a run over what is there."""
+        return is_quiet and self._target is None
 
     def partitions(self, start: Offsets, end: Offsets) -> Sequence[OffsetRange]:
         bounds = self._bounds()
@@ -170,6 +164,23 @@ class TopicStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         if self._topic is None:
             self._topic = open_topic(self.spec.location)
         return self._topic.bounds()
+
+
+class _Patience:
+    """Runs out when nothing came for `first_s`, and then ever more rarely."""
+
+    def __init__(self, first_s: float) -> None:
+        self._first_s = self._wait_s = first_s
+        self._since_s = time.monotonic()
+
+    def is_over(self, is_quiet: bool) -> bool:
+        now_s = time.monotonic()
+        if not is_quiet:
+            self._since_s, self._wait_s = now_s, self._first_s
+        elif now_s - self._since_s >= self._wait_s:
+            self._since_s, self._wait_s = now_s, min(2 * self._wait_s, max(self._first_s, TICK_LONGEST_S))
+            return True
+        return False
 
 
 class TopicRangeReader(DataSourceReader):
