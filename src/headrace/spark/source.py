@@ -133,6 +133,8 @@ class TopicStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         passed_ms = start.get(IDLE, 0)
         if self._until_idle.is_over(self._waits(is_quiet)):
             passed_ms = max(passed_ms, time.time_ns() // 1_000_000 - after_ms)
+            # What Spark's plan hands over now, a chain behind it may soon want to be called for.
+            self._until_tick.restart()
         return {IDLE: passed_ms} if passed_ms else {}
 
     def _waits(self, is_quiet: bool) -> bool:
@@ -174,13 +176,16 @@ class _Patience:
         self._since_s = time.monotonic()
 
     def is_over(self, is_quiet: bool) -> bool:
-        now_s = time.monotonic()
         if not is_quiet:
-            self._since_s, self._wait_s = now_s, self._first_s
-        elif now_s - self._since_s >= self._wait_s:
-            self._since_s, self._wait_s = now_s, min(2 * self._wait_s, max(self._first_s, TICK_LONGEST_S))
+            self.restart()
+        elif time.monotonic() - self._since_s >= self._wait_s:
+            self._since_s = time.monotonic()
+            self._wait_s = min(2 * self._wait_s, max(self._first_s, TICK_LONGEST_S))
             return True
         return False
+
+    def restart(self) -> None:
+        self._since_s, self._wait_s = time.monotonic(), self._first_s
 
 
 class TopicRangeReader(DataSourceReader):
