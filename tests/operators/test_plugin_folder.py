@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from headrace.errors import InvalidInput
-from headrace.operators import load_catalogue
+from headrace.operators import WatchedCatalogue, load_catalogue
 from headrace.operators.plugin_folder import FOLDER_VARIABLE, folder_signature
 from headrace.operators.template import operator_template
 from headrace.serial import API_VERSION
@@ -57,6 +57,19 @@ def test_a_file_that_changed_is_loaded_anew(folder: Path) -> None:
     assert load_catalogue(()).get("counter").spec.summary == "Counts the rows of each partition."
     path.touch()
     assert folder_signature() != before
+
+
+def test_a_folder_is_watched(folder: Path) -> None:
+    catalogue = WatchedCatalogue(look_again_s=0)
+    assert "late" not in catalogue
+    write(folder, "late")
+    assert catalogue.get("late").spec.title == "Late"
+    assert "late" in catalogue.names
+    (folder / "late.py").write_text("raise OSError('no')")
+    assert ("late" in catalogue, catalogue.plugin_problems) == (False, ("plugin 'late.py': OSError: no",))
+    (folder / "late.py").unlink()
+    assert catalogue.plugin_problems == ()
+    assert "filter" in catalogue
 
 
 @pytest.mark.parametrize("name", ["Window", "my_window", "-x", "x-", ""])

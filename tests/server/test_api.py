@@ -1,10 +1,15 @@
 from __future__ import annotations
 
+import time
+from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 
+from headrace.operators.plugin_folder import FOLDER_VARIABLE
+from headrace.operators.template import operator_template
+from headrace.serial import API_VERSION
 from headrace.server.service import Service
 
 SQL = """-- @name alerts
@@ -135,6 +140,21 @@ def test_operators_are_described(client: httpx.Client) -> None:
     wrong = client.get("/api/operators/filtre")
     assert wrong.status_code == 400
     assert "filter" in wrong.json()["hint"]
+
+
+def test_a_plugin_is_found_while_the_server_runs(
+    client: httpx.Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for file, content in operator_template("row-counter", API_VERSION).items():
+        (tmp_path / file).write_text(content)
+    (tmp_path / "broken.py").write_text("raise OSError('no')")
+    monkeypatch.setenv(FOLDER_VARIABLE, str(tmp_path))
+    deadline_s = time.monotonic() + 20
+    while client.get("/api/operators/row-counter").status_code != 200:
+        assert time.monotonic() < deadline_s
+        time.sleep(0.05)
+    assert client.get("/api/operators").json()["problems"] == ["plugin 'broken.py': OSError: no"]
+    assert client.get("/api/operators/filter").status_code == 200
 
 
 def test_defect_is_a_problem_without_internals(

@@ -5,7 +5,7 @@ from headrace.operators.columns import used_columns, used_columns_of
 from headrace.operators.context import CompileContext
 from headrace.operators.docs import operator_page
 from headrace.operators.durations import canonical_duration, duration_ms
-from headrace.operators.plugins import load_catalogue
+from headrace.operators.plugins import WatchedCatalogue, load_catalogue
 from headrace.operators.spec import Kind, Operator, OperatorConfig, Port, Spec
 from headrace.operators.system_columns import SYSTEM_COLUMNS
 
@@ -20,6 +20,7 @@ __all__ = [
     "OperatorConfig",
     "Port",
     "Spec",
+    "WatchedCatalogue",
     "canonical_duration",
     "describe",
     "duration_ms",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, TypeAlias
 
 from headrace.errors import InvalidInput, did_you_mean
@@ -84,12 +84,20 @@ BUILT_IN: tuple[AnyOperator, ...] = (
 
 
 class Catalogue:
-    """Operators by name, in the order they were given. Immutable after construction."""
+    """Operators by name, in the order they were given."""
 
     def __init__(self, operators: Iterable[AnyOperator] = BUILT_IN, plugin_problems: Iterable[str] = ()) -> None:
-        self._operators = {operator.spec.name: operator for operator in operators}
-        self.plugin_problems = tuple(plugin_problems)
+        self._given = {operator.spec.name: operator for operator in operators}
+        self._problems = tuple(plugin_problems)
+
+    @property
+    def _operators(self) -> Mapping[str, AnyOperator]:
+        return self._given
+
+    @property
+    def plugin_problems(self) -> tuple[str, ...]:
         """One sentence for each plugin that could not be loaded."""
+        return self._problems
 
     @property
     def names(self) -> tuple[str, ...]:

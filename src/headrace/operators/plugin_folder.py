@@ -44,7 +44,14 @@ def plugin_files() -> list[Path]:
 
 def folder_signature() -> tuple[tuple[str, int], ...]:
     """Changes whenever a file of the folder does."""
-    return tuple((str(path), path.stat().st_mtime_ns) for path in plugin_files())
+    return tuple((str(path), _changed_ns(path)) for path in plugin_files())
+
+
+def _changed_ns(path: Path) -> int:
+    try:
+        return path.stat().st_mtime_ns
+    except FileNotFoundError:  # removed since the folder was listed
+        return 0
 
 
 def operators_in(path: Path) -> Iterator[type[Operator[object]]]:  # type: ignore[type-var]

@@ -5,7 +5,8 @@ A broken one is reported; it never keeps the rest from working.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
@@ -13,13 +14,15 @@ from typing import Any
 
 from headrace.operators.catalogue import BUILT_IN, AnyOperator, Catalogue
 from headrace.operators.config import setting_names
-from headrace.operators.plugin_folder import operators_in, plugin_files
+from headrace.operators.plugin_folder import folder_signature, operators_in, plugin_files
 from headrace.operators.serial_operator import SerialOperator
 from headrace.operators.spec import Operator
 from headrace.serial import API_VERSION
 
 ENTRY_POINT_GROUP = "headrace.operators"
 RESERVED_SETTINGS = ("id",)  # the builder's own keyword
+# A server asks for operators all the time, and looks at the files behind them so often.
+LOOK_AGAIN_S = 0.5
 
 
 def load_catalogue(found: Iterable[EntryPoint] | None = None) -> Catalogue:
@@ -38,6 +41,31 @@ def load_catalogue(found: Iterable[EntryPoint] | None = None) -> Catalogue:
             else:
                 operators[operator.spec.name] = operator
     return Catalogue(operators.values(), problems)
+
+
+class WatchedCatalogue(Catalogue):
+    """For a process that lives long: the plugin folder counts as it is now. Files that are added, changed or removed
+    are noticed within `look_again_s`; a broken one is among the problems, and keeps nothing else from working."""
+
+    def __init__(self, look_again_s: float = LOOK_AGAIN_S) -> None:
+        self._look_again_s = look_again_s
+        self._looked_s = time.monotonic()
+        self._loaded = folder_signature(), load_catalogue()
+
+    @property
+    def _operators(self) -> Mapping[str, AnyOperator]:
+        return self._now()._operators
+
+    @property
+    def plugin_problems(self) -> tuple[str, ...]:
+        return self._now().plugin_problems
+
+    def _now(self) -> Catalogue:
+        if time.monotonic() - self._looked_s >= self._look_again_s:
+            self._looked_s = time.monotonic()
+            if (signature := folder_signature()) != self._loaded[0]:
+                self._loaded = signature, load_catalogue()
+        return self._loaded[1]
 
 
 def _plugins(found: Iterable[EntryPoint]) -> Iterator[tuple[str, Callable[[], list[Any]]]]:

@@ -11,7 +11,7 @@ from headrace.errors import Conflict, ExternalFailure, HeadraceError, InvalidInp
 from headrace.graph import Diff, Document, Draft, canonical, compare, validate
 from headrace.graph.names import require_name
 from headrace.graph.store import PipelineInfo, Saved, Store, Version, VersionInfo
-from headrace.operators import Catalogue, load_catalogue
+from headrace.operators import Catalogue, WatchedCatalogue
 from headrace.registry import Registry
 from headrace.server.bodies import DeployBody
 from headrace.server.drafts import Drafts
@@ -43,7 +43,7 @@ class Service:
     def __init__(self, settings: ServerSettings) -> None:
         """Raises Conflict and CorruptData for files of a newer or a broken data directory."""
         self.settings = settings
-        self.catalogue: Catalogue = load_catalogue()
+        self.catalogue: Catalogue = WatchedCatalogue()
         data = settings.data_directory
         data.mkdir(parents=True, exist_ok=True)
         self._wanted = WantedState(data / "wanted.json")
