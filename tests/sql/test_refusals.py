@@ -172,7 +172,12 @@ FAULTS = [
     ("INSERT INTO o SELECT lag(alt) OVER (ORDER BY ts) AS x FROM t", "OVER", "lag(alt) OVER (ORDER BY ts)", ""),
     ("INSERT INTO o SELECT * FROM PATTERN (EVERY e1=t)", "patterns", "PATTERN (EVERY e1=t)", ""),
     ("INSERT INTO o SELECT * FROM t MATCH_RECOGNIZE (PATTERN (x))", "patterns", "MATCH_RECOGNIZE (PATTERN (x))", ""),
-    ("INSERT INTO o SELECT * FROM t OUTPUT FIRST EVERY 5 EVENTS", "OUTPUT", "OUTPUT FIRST EVERY 5 EVENTS", ""),
+    (
+        "INSERT INTO o SELECT * FROM t OUTPUT SNAPSHOT EVERY 5 EVENTS",
+        "no operator keeps",
+        "OUTPUT SNAPSHOT EVERY 5 EVENTS",
+        "LAST",
+    ),
     ("INSERT INTO o SELECT * FROM t WHERE ok WHERE ok", "a second time", "WHERE", ""),
     ("INSERT INTO o SELECT * FROM t EMIT SOMETIMES", "expected CHANGES or FINAL", "SOMETIMES", ""),
     ("INSERT INTO o SELECT * FROM t EMIT FINAL", "EMIT FINAL needs a window", "EMIT FINAL", ""),

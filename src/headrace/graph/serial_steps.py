@@ -124,6 +124,28 @@ class SerialSteps(Steps):
         }
         return self.then("over-window", id=id, **given(SerialSteps.over_window, settings))
 
+    def output_rate(
+        self,
+        *,
+        which: Literal["first", "last", "all"],
+        rows: int | None = None,
+        every: str | None = None,
+        keys: Names = (),
+        partitioned: Partitioned = "by_key",
+        partitioner: str | None = None,
+        id: str | None = None,
+    ) -> Stream:
+        """Lets the first or the last row of every so many through, or of every span of time."""
+        settings: dict[str, Json] = {
+            "which": which,
+            "rows": rows,
+            "every": every,
+            "keys": listed(keys),
+            "partitioned": partitioned,
+            "partitioner": partitioner,
+        }
+        return self.then("output-rate", id=id, **given(SerialSteps.output_rate, settings))
+
     def session_window(
         self,
         gap: str,

@@ -22,6 +22,7 @@ from headrace.operators.http_lookup import HttpLookup
 from headrace.operators.join import Join
 from headrace.operators.length_window import LengthWindow
 from headrace.operators.lookup_join import LookupJoin
+from headrace.operators.output_rate import OutputRate
 from headrace.operators.over_latest import OverLatest
 from headrace.operators.over_window import OverWindow
 from headrace.operators.preview import Preview
@@ -71,6 +72,7 @@ BUILT_IN: tuple[AnyOperator, ...] = (
     FollowedBy(),
     HttpLookup(),
     LengthWindow(),
+    OutputRate(),
     PythonFunction(),
     Score(),
     SessionWindow(),

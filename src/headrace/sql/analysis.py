@@ -65,6 +65,11 @@ class Analysis:
     def knows(self, operator: str) -> bool:
         return operator in self._catalogue
 
+    def is_unordered(self, operator: str) -> bool:
+        """Whether the rows that an operator puts out together come in any order: Spark brings them together by key."""
+        spec = self._catalogue.get(operator).spec
+        return spec.kind == "relational" and spec.stateful
+
     def schema(self, node_id: str) -> Schema | None:
         """The columns of a node's rows, if they are known."""
         return self._schemas.get(node_id)

@@ -83,6 +83,11 @@ class Assembly:
         feeding = [edge.source for edge in self._edges if edge.target == node_id]
         return set().union(*map(self.sources_of, feeding)) if feeding else {node_id}
 
+    def nodes_before(self, node_id: str) -> set[str]:
+        """The ids of a node and of all that its rows come through."""
+        feeding = [edge.source for edge in self._edges if edge.target == node_id]
+        return {node_id}.union(*map(self.nodes_before, feeding))
+
     def __contains__(self, node_id: str) -> bool:
         return node_id in self._nodes
 

@@ -6,10 +6,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from headrace.errors import HeadraceError, InvalidSyntax
-from headrace.graph.document import Document, Edge, Json, Node
+from headrace.graph.document import Config, Document, Edge, Json, Node
 from headrace.operators.expressions import parse_expression
 from headrace.sql.changes import changes_of
 from headrace.sql.language.layout import listed
+from headrace.sql.language.print_expressions import printed_duration
 from headrace.sql.language.script import read_script, span_of
 from headrace.sql.language.values import print_label, print_name
 from headrace.sql.steps import Role, replace_spans
@@ -20,6 +21,7 @@ _OPERATORS: dict[Role, frozenset[str]] = {
     "window": frozenset(WINDOW_OPERATORS),
     "group": frozenset({GROUPS.name}),
     "having": frozenset({"filter"}),
+    "output": frozenset({"output-rate"}),
     "select": frozenset({"select"}),
 }
 
@@ -93,6 +95,8 @@ def select_lines(chain: Chain) -> list[str]:
         lines.append(f"HAVING {_with_calls(_condition(nodes['having']), hidden)}")
     if window and "emit" in window.config:
         lines.append(f"EMIT {str(window.config['emit']).upper()}")
+    if "output" in nodes:
+        lines.append(_output_line(nodes["output"].config))
     return lines
 
 
@@ -100,6 +104,11 @@ def reference(edge: Edge) -> str:
     """The source of an edge as it stands behind FROM."""
     name = print_name(edge.source)
     return name if edge.source_port == "out" else f"{name}.{print_label(edge.source_port)}"
+
+
+def _output_line(config: Config) -> str:
+    every = f"{config['rows']} EVENTS" if "rows" in config else printed_duration(str(config.get("every")))
+    return f"OUTPUT {str(config.get('which')).upper()} EVERY {every}"
 
 
 def _window_lines(window: Node) -> list[str]:

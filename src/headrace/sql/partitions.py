@@ -42,6 +42,9 @@ class _Block:
 
     def _select(self, select: Select) -> Select:
         select = replace(select, source=self._source(select.source))
+        if select.output is not None:
+            hint = "call its operator: FROM `output-rate`(TABLE stream, keys => ARRAY['key'], …)"
+            raise self._script.error("OUTPUT cannot run for each key of a PARTITION", select.output.span, hint=hint)
         if select.window is None:
             return select
         key = self._keys.get(select.source.name.text.lower()) if isinstance(select.source, Reference) else None

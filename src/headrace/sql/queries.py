@@ -25,12 +25,14 @@ from headrace.sql.language.tree import Derived, Join, Name, OperatorCall, Query,
 from headrace.sql.language.values import print_name
 from headrace.sql.over_steps import is_over, over_steps
 from headrace.sql.ranking import Ranked, bound_of, outer_steps, qualified_steps, ranked_source, ranking_steps
-from headrace.sql.refusals import refuse_query, refuse_select, refuse_source
+from headrace.sql.refusals import refuse_output, refuse_query, refuse_select, refuse_source
 from headrace.sql.steps import Names, Piece, Step, Writer, node_ids, plain_steps
 from headrace.sql.streams import Streams
 from headrace.sql.table_changes import Match
 from headrace.sql.window_operators import takes_time
 from headrace.sql.window_steps import group_steps, is_bound, is_grouped, window_steps
+
+_CHANGES = "these rows are changes, more or fewer by how the stream is cut into micro-batches"
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +130,7 @@ class Queries:
         return self._assembly.add(node_id, "deduplicate", config, [("in", output)], Origin(place.name.span))
 
     def _select(self, select: Select, place: _Place, *, is_view: bool) -> Output:
+        refuse_output(self._script, select)
         if select.is_distinct:
             every = self._select(replace(select, is_distinct=False), place, is_view=False)
             return self._distinct(every, place, is_view=is_view)
@@ -144,6 +147,8 @@ class Queries:
 
     def _first_rows(self, select: Select, ranked: Ranked, place: _Place, *, is_view: bool) -> Output:
         """A SELECT around one that ranks its rows: the inner chain, then what is left of the outer one."""
+        if select.output is not None:
+            raise self._script.error(f"{_CHANGES}, and OUTPUT cannot count those", select.output.span)
         count, rest = bound_of(self._script, select, ranked)
         alias = ranked.source.alias
         inner = place.inside("from" if alias is None else alias.text)
@@ -211,6 +216,7 @@ class Queries:
         if any(map(is_over, select.items)):
             return self._over_steps(select, rows, place)
         if window is None and not is_grouped(select):
+            self._check_output(select, rows, place)
             return plain_steps(self._script, select, rows.names)
         if self._analysis is not None:
             self._analysis.check_columns(rows.output.node, _key_columns(select, rows.names))
@@ -225,6 +231,30 @@ class Queries:
         for step in steps:
             self._require(step.operator, f"a {window.kind} window", window.span)
         return steps
+
+    def _check_output(self, select: Select, rows: _Rows, place: _Place) -> None:
+        """Raises InvalidSyntax where what OUTPUT lets through would depend on how the stream is cut."""
+        output = select.output
+        if output is None:
+            return
+        self._require("output-rate", "OUTPUT", output.span)
+        if changes_of(self._assembly.document(place.base), rows.output.node) is not None:
+            raise self._script.error(f"{_CHANGES}, and OUTPUT cannot count those", output.span)
+        if output.every is not None:
+            self._refuse_late("OUTPUT", rows)
+        elif self._analysis is not None and (disorder := self._disorder(rows.output.node)) is not None:
+            hint = "OUTPUT … EVERY 10 SECONDS goes by event time; or write them to a topic and read that"
+            message = f"the rows of {disorder} that come out together have no order in which OUTPUT could count them"
+            raise self._script.error(message, output.span, hint=hint)
+
+    def _disorder(self, node_id: str) -> str | None:
+        """The first node among those before a node whose rows come in any order."""
+        nodes = self._assembly.document("").nodes
+        before = self._assembly.nodes_before(node_id)
+        return next((one.id for one in nodes if one.id in before and self._is_unordered(one.operator)), None)
+
+    def _is_unordered(self, operator: str) -> bool:
+        return self._analysis is not None and self._analysis.is_unordered(operator)
 
     def _close_when_quiet(self, select: Select, rows: _Rows) -> None:
         """EMIT … TIMEOUT: event time goes on where the streams of a window have no rows for so long."""
@@ -265,7 +295,7 @@ class Queries:
 
     def _call(self, select: Select, call: OperatorCall, place: _Place, *, is_view: bool) -> Output:
         """`SELECT * FROM operator(…)`: one node."""
-        clauses = (select.condition, select.window, select.having, select.emit, *select.keys)
+        clauses = (select.condition, select.window, select.having, select.emit, select.output, *select.keys)
         if [item.text for item in select.items] != ["*"] or any(clause is not None for clause in clauses):
             hint = "write a CREATE VIEW for it and read the view"
             raise self._script.error("an operator call stands alone: SELECT * FROM operator(…)", call.span, hint=hint)
@@ -284,7 +314,7 @@ class Queries:
 
 def _is_everything(select: Select) -> bool:
     """Whether the rows come out of FROM as they are."""
-    clauses = (select.condition, select.window, select.having, *select.keys)
+    clauses = (select.condition, select.window, select.having, select.output, *select.keys)
     return [item.text for item in select.items] == ["*"] and all(clause is None for clause in clauses)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from sqlglot import exp
+
 from headrace.errors import InvalidSyntax
 from headrace.sql.expressions import check_expression
 from headrace.sql.language.pattern_tree import MatchRecognize, PatternSource
@@ -72,8 +74,6 @@ def refuse_select(script: Script, select: Select) -> None:
     """Raises InvalidSyntax for clauses and expressions of a SELECT that cannot run."""
     if select.qualify is not None and (select.window is not None or is_grouped(select)):
         raise script.error("QUALIFY cannot stand beside groups", select.qualify.span)
-    if select.output is not None:
-        raise script.error("OUTPUT rates cannot run yet", select.output.span)
     for item in select.items:
         if is_row_number(item.expression.tree):
             raise script.error("ROW_NUMBER() without a bound would rank every row for ever", item.span, hint=BOUND)
@@ -82,6 +82,26 @@ def refuse_select(script: Script, select: Select) -> None:
     for expression in (select.condition, *select.keys, select.having):
         if expression is not None:
             check_expression(script, expression)
+
+
+def refuse_output(script: Script, select: Select) -> None:
+    """Raises InvalidSyntax where OUTPUT has no exact meaning in a stream of micro-batches."""
+    output = select.output
+    if output is None:
+        return
+    if output.which == "snapshot":
+        hint = "use LAST, or a window: EMIT FINAL tells it once, when it closes"
+        raise script.error(
+            "OUTPUT SNAPSHOT cannot run: no operator keeps all that came out before", output.span, hint=hint
+        )
+    if select.window is not None or is_grouped(select):
+        hint = "write the groups with CREATE STREAM … AS, and let OUTPUT choose among the rows of that stream"
+        message = "OUTPUT cannot stand beside groups: which rows come, and in which order, depends on the micro-batches"
+        raise script.error(message, output.span, hint=hint)
+    is_beside = select.is_distinct or select.qualify is not None or any(map(is_over, select.items))
+    if is_beside or any(item.expression.tree.find(exp.UDTF) for item in select.items):
+        hint = "put the other one into a query inside: FROM (SELECT …) AS x"
+        raise script.error("OUTPUT stands beside plain columns and WHERE only", output.span, hint=hint)
 
 
 def refuse_source(script: Script, source: Relation) -> InvalidSyntax:

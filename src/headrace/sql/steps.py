@@ -2,6 +2,8 @@
 
     FROM → WHERE (filter) → WINDOW and GROUP BY (a window or a group) → HAVING (filter) → SELECT list (select)
 
+OUTPUT stands before the SELECT list, which makes one row of each: there the rows have their event time still.
+
 Expressions go into configs as they were written, without the stream's name before a column.
 """
 
@@ -19,7 +21,7 @@ from headrace.sql.language.script import Script, Span
 from headrace.sql.language.tree import Expression, Item, Name, Select
 from headrace.sql.language.values import print_name
 
-Role = Literal["filter", "window", "group", "having", "top", "over", "select"]
+Role = Literal["filter", "window", "group", "having", "top", "over", "output", "select"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +71,7 @@ def plain_steps(script: Script, select: Select, names: Names) -> list[Step]:
         hint = "leave it out: without a window every row goes on at once"
         raise script.error("EMIT FINAL needs a window", select.emit.span, hint=hint)
     writer = Writer(script, names)
-    steps = filter_steps(writer, select)
+    steps = [*filter_steps(writer, select), *_output_steps(select)]
     pieces = tuple(Piece(text, item.span) for item in select.items for text in writer.columns(item))
     columns = [piece.text for piece in pieces]
     if columns != ["*"]:
@@ -88,6 +90,15 @@ def filter_steps(writer: Writer, select: Select) -> list[Step]:
         raise writer.script.error(message, calls[0].span, hint="write it in HAVING")
     text = writer.expression(condition)
     return [Step("filter", "filter", {"condition": text}, (Piece(text, condition.span),))]
+
+
+def _output_steps(select: Select) -> list[Step]:
+    """OUTPUT, if there is one; `refusals` has seen to it that it can run."""
+    if select.output is None:
+        return []
+    often: dict[str, Json] = {"rows": select.output.every_events, "every": select.output.every}
+    told = {name: value for name, value in often.items() if value is not None}
+    return [Step("output", "output-rate", {"which": select.output.which, **told}, ())]
 
 
 class Writer:

@@ -1,0 +1,93 @@
+"""`output-rate`: of every so many rows, or of every span of time, the first row, the last one, or all together."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Literal
+
+from pydantic import Field, model_validator
+
+from headrace.errors import InvalidInput
+from headrace.graph.schema import Schema
+from headrace.operators.arrow_types import arrow_type
+from headrace.operators.durations import duration_ms
+from headrace.operators.output_rate_steps import AllOfRows, OfTime, OneOfRows
+from headrace.operators.serial_operator import KeyedConfig, Keys, Partitioned, Partitioner, SerialOperator, check_keys
+from headrace.operators.settings import Duration, refuse_setting
+from headrace.operators.spec import Port, Spec
+from headrace.serial import Operator as Instance
+
+ROWS_MAX = 100_000
+
+
+class OutputRateConfig(KeyedConfig):
+    which: Literal["first", "last", "all"] = Field(
+        description="first, last: one row for each so many, or for each span; all: every row, but not before the last."
+    )
+    rows: int | None = Field(None, gt=0, le=ROWS_MAX, description="So many rows of a key, in the order they come.")
+    every: Duration | None = Field(
+        None, description="Instead: rows of a key in spans of event time of this length, aligned to the epoch."
+    )
+    keys: Keys = Field([])
+    partitioned: Partitioned = "by_key"
+    partitioner: Partitioner = None
+
+    @model_validator(mode="after")
+    def _has_one_measure(self) -> OutputRateConfig:
+        if (self.rows is None) == (self.every is None):
+            raise refuse_setting("either rows or every says how often", "rows=5 or every=10s")
+        if self.every is not None and duration_ms(self.every) == 0:
+            raise refuse_setting("every has no length", "give it a duration such as 10 seconds")
+        return self
+
+
+class OutputRate(SerialOperator[OutputRateConfig]):
+    spec = Spec(
+        name="output-rate",
+        title="Output rate",
+        summary="Lets the first or the last row of every so many through, or of every span of time.",
+        kind="serial",
+        inputs=(Port("in", "rows that are too many"),),
+        outputs=(Port("out", "some of them, as they are"),),
+        guarantees=(
+            "By `rows`: rows are counted in the order in which they come; those of `all` wait until the last of them is"
+            " there, and of an input that ends a rest of fewer stays behind. By `every`: a span comes out, in the order"
+            " of event time, when the watermark has passed it, the same as a batch run; rows later than the watermark"
+            " and rows without a time are left out and counted. Rows that are not let through are counted."
+        ),
+        example=(
+            'topic telemetry schema="drone STRING, battery DOUBLE, ts TIMESTAMP" event_time=ts watermark="5 seconds"'
+            ' ! output-rate which=last every="10 seconds" keys=drone ! preview'
+        ),
+        stateful=True,
+    )
+    config_type = OutputRateConfig
+
+    def output_schema(self, config: OutputRateConfig, inputs: Mapping[str, Schema]) -> Schema:
+        schema = inputs["in"]
+        check_keys(config.keys, schema)
+        if config.every is not None:
+            _time(schema)
+        return Schema(schema.columns, event_time=schema.event_time)
+
+    def used_columns(
+        self, config: OutputRateConfig, needed: frozenset[str], inputs: Mapping[str, Schema]
+    ) -> Mapping[str, frozenset[str]]:
+        times = [] if config.every is None else [_time(inputs["in"])]
+        return {"in": needed.union(config.keys, times)}
+
+    def instance(self, config: OutputRateConfig, schema: Schema) -> Instance:
+        keys = [(column.name, arrow_type(column.type)) for column in check_keys(config.keys, schema)]
+        if config.every is not None:
+            return OfTime(config.which, [name for name, _ in keys], _time(schema), duration_ms(config.every) * 1000)
+        if config.which == "all":
+            return AllOfRows([name for name, _ in keys], config.rows or 1)
+        return OneOfRows(keys, config.rows or 1, 0 if config.which == "first" else -1)
+
+
+def _time(schema: Schema) -> str:
+    """The column of event time. Raises InvalidInput where rows have none."""
+    if schema.event_time is None:
+        hint = "name the column of time in event_time of the source, or count rows"
+        raise InvalidInput("spans of time need an event time, and the rows have none", hint=hint)
+    return schema.require(schema.event_time).name

@@ -1,0 +1,134 @@
+"""What `output-rate` does with rows: by number in the order in which they come, or by spans of event time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, Literal
+
+import numpy as np
+import pyarrow as pa
+
+from headrace.serial import Batch, Context, KeyedTable, Operator, Timer, group, microseconds
+from headrace.serial.keys import Groups, Integers
+from headrace.serial.row_chunks import RowChunks
+
+SKIPPED = "skipped"
+
+
+class OneOfRows(Operator):
+    """Of every `count` rows of a key the one at a place: 0 is the first, -1 the last."""
+
+    def __init__(self, keys: list[tuple[str, pa.DataType]], count: int, place: int) -> None:
+        self._keys = keys
+        self._count = count
+        self._place = place % count
+
+    def open(self, context: Context) -> None:
+        super().open(context)
+        self._seen: KeyedTable = context.state.table("seen", self._keys, [("rows", pa.int64())])
+
+    def process(self, batch: Batch) -> Iterable[Batch]:
+        rows = batch.rows
+        if not rows.num_rows:
+            return []
+        groups = group([rows.column(name) for name, _ in self._keys], rows.num_rows)
+        slots, _ = self._seen.add(groups.keys)
+        seen = self._seen["rows"][slots]
+        chosen = (seen[groups.codes] + _ranks(groups)) % self._count == self._place
+        self._seen["rows"][slots] = (seen + np.bincount(groups.codes, minlength=groups.count)) % self._count
+        self._seen.touch(slots)
+        self.context.counts[SKIPPED] += rows.num_rows - int(np.count_nonzero(chosen))
+        return [Batch(rows.filter(pa.array(chosen)), private=True)]
+
+
+class AllOfRows(Operator):
+    """Every `count` rows of a key together, when the last of them is there."""
+
+    def __init__(self, keys: list[str], count: int) -> None:
+        self._keys = keys
+        self._count = count
+
+    def open(self, context: Context) -> None:
+        super().open(context)
+        self._waiting = RowChunks(context.state, "waiting")
+
+    def process(self, batch: Batch) -> Iterable[Batch]:
+        if not batch.rows.num_rows:
+            return []
+        self._waiting.append(batch.rows)
+        rows = self._waiting.all()
+        if rows is None or rows.num_rows < self._count:
+            return []
+        groups = group([rows.column(name) for name in self._keys], rows.num_rows)
+        whole = np.bincount(groups.codes, minlength=groups.count) // self._count * self._count
+        due = _ranks(groups) < whole[groups.codes]
+        if not due.any():
+            return []
+        self._waiting.replace(rows.filter(pa.array(~due)))
+        return [Batch(rows.filter(pa.array(due)), private=True)]
+
+
+class OfTime(Operator):
+    """Rows of a key in spans of event time, when no earlier row can come any more."""
+
+    def __init__(self, which: Literal["first", "last", "all"], keys: list[str], time: str, span_us: int) -> None:
+        self._which = which
+        self._keys = keys
+        self._time = time
+        self._span_us = span_us
+
+    def open(self, context: Context) -> None:
+        super().open(context)
+        self._waiting = RowChunks(context.state, "waiting")
+
+    def process(self, batch: Batch) -> Iterable[Batch]:
+        times = batch.rows.column(self._time)
+        timed = times.is_valid().to_numpy(zero_copy_only=False)
+        late = timed & self.context.is_late(times)
+        self.context.counts["without_time"] += int(np.count_nonzero(~timed))
+        self.context.counts["late"] += int(np.count_nonzero(late))
+        rows = batch.rows.filter(pa.array(timed & ~late))
+        if rows.num_rows:
+            self._waiting.append(rows)
+            self._wait(microseconds(rows.column(self._time)))
+        return []
+
+    def on_timer(self, timer: Timer) -> Iterable[Batch]:
+        rows = self._waiting.all()
+        if rows is None or self.context.watermark_us is None:
+            return []
+        at_us = microseconds(rows.column(self._time))
+        is_due = (at_us // self._span_us + 1) * self._span_us <= self.context.watermark_us
+        due, left = np.flatnonzero(is_due), np.flatnonzero(~is_due)
+        if len(left):
+            self._wait(at_us[left])
+        if not len(due):
+            return []
+        self._waiting.replace(rows.take(left))
+        due = due[np.argsort(at_us[due], kind="stable")]
+        chosen = due[self._chosen(rows.take(due), at_us[due])]
+        self.context.counts[SKIPPED] += len(due) - len(chosen)
+        return [Batch(rows.take(chosen), private=True)]
+
+    def _chosen(self, rows: pa.RecordBatch, at_us: Integers) -> Any:
+        """Places of the rows to let through, which are in the order of time."""
+        if self._which == "all":
+            return slice(None)
+        groups = group([rows.column(name) for name in self._keys], rows.num_rows)
+        spans = np.stack([groups.codes, at_us // self._span_us], axis=1)
+        backwards = -1 if self._which == "last" else 1
+        _, places = np.unique(spans[::backwards], axis=0, return_index=True)
+        return np.sort(places if backwards == 1 else len(spans) - 1 - places)
+
+    def _wait(self, at_us: Integers) -> None:
+        self.context.timers.at_event_time((int(at_us.min()) // self._span_us + 1) * self._span_us)
+
+
+def _ranks(groups: Groups) -> Integers:
+    """For each row how many rows of its key stand before it."""
+    order = groups.order()
+    sizes = np.bincount(groups.codes, minlength=groups.count)
+    starts = np.cumsum(sizes) - sizes
+    ranks = np.empty(len(order), np.int64)
+    ranks[order] = np.arange(len(order)) - np.repeat(starts, sizes)
+    return ranks
