@@ -56,6 +56,21 @@ def test_dropping_is_what_every_window_does() -> None:
         ("'late.for' = '1 hour'", WINDOW, "late.for is for"),
         (
             "'late.policy' = 'include_in_next_window'",
+            "SELECT * FROM `over-window`(TABLE w, rows => 2, time => 'ts', aggregates => ARRAY['count(*) AS n'])",
+            "this over-window drops late rows",
+        ),
+        (
+            "'late.policy' = 'include_in_next_window'",
+            "SELECT * FROM `asof-join`(left => TABLE w, right => TABLE other, keys => ARRAY['k'])",
+            "this asof-join drops late rows",
+        ),
+        (
+            "'late.policy' = 'include_in_next_window'",
+            "SELECT k FROM w OUTPUT LAST EVERY 10 SECONDS",
+            "OUTPUT drops late rows",
+        ),
+        (
+            "'late.policy' = 'include_in_next_window'",
             "SELECT k, count(*) AS n FROM w GROUP BY k WINDOW SESSION(1m)",
             "session windows drop late rows",
         ),
@@ -74,3 +89,15 @@ def test_dropping_is_what_every_window_does() -> None:
 def test_what_cannot_be_kept_is_refused(options: str, query: str, message: str) -> None:
     with pytest.raises(InvalidSyntax, match=message):
         read(options, query)
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "SELECT * FROM deduplicate(TABLE w, keys => ARRAY['k'], within => '1 minute', time => 'ts')",
+        "SELECT * FROM `length-window`(TABLE w, length => 5, aggregates => ARRAY['count(*) AS n'])",
+        "SELECT k FROM w OUTPUT LAST EVERY 10 EVENTS",
+    ],
+)
+def test_what_drops_no_late_rows_of_the_stream_asks_for_no_policy(query: str) -> None:
+    assert all("late" not in node.config for node in read("'late.policy' = 'include_in_next_window'", query).nodes)

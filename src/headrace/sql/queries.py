@@ -34,6 +34,11 @@ from headrace.sql.window_steps import group_steps, is_bound, is_grouped, window_
 
 _CHANGES = "these rows are changes, more or fewer by how the stream is cut into micro-batches"
 
+# Operators that drop late rows whatever their settings, settings with which others do, and what lets such rows through.
+_TIMED_OPERATORS = frozenset({"join", "asof-join"})
+_TIMED_SETTINGS = frozenset({"time", "within", "every"})
+_LENIENT_OPERATORS = frozenset({"deduplicate"})
+
 
 @dataclass(frozen=True, slots=True)
 class _Place:
@@ -285,7 +290,7 @@ class Queries:
         """Raises InvalidSyntax where late rows are to become something that only windows can make of them."""
         late = self._streams.late_of(set().union(*(self._assembly.sources_of(rows.output.node) for rows in sides)))
         if late is not None:
-            message = f"{what} drops late rows: {late.policy} is for tumbling and sliding windows"
+            message = f"{what} drops late rows: {late.policy} is for WINDOW TUMBLING and WINDOW SLIDING"
             raise self._script.error(message, late.span)
 
     def _require(self, operator: str, what: str, span: Span) -> None:
@@ -302,6 +307,8 @@ class Queries:
         node_id = place.base if is_view else f"{place.base}_{call.operator.text.replace('-', '_')}"
         inputs = [(port, self._output(reference, place)) for port, reference in call.inputs]
         config: dict[str, Json] = {setting.name.text: setting.value for setting in call.settings}
+        if _drops_late_rows(call.operator.text, config):
+            self._refuse_late(f"this {call.operator.text}", *(_Rows(output, Names()) for _, output in inputs))
         origin = Origin.of_options(call.operator.span, call.settings)
         return self._assembly.add(node_id, call.operator.text, config, inputs, origin)
 
@@ -316,6 +323,12 @@ def _is_everything(select: Select) -> bool:
     """Whether the rows come out of FROM as they are."""
     clauses = (select.condition, select.window, select.having, select.output, *select.keys)
     return [item.text for item in select.items] == ["*"] and all(clause is None for clause in clauses)
+
+
+def _drops_late_rows(operator: str, config: Mapping[str, Json]) -> bool:
+    """Whether a call drops late rows and does not say itself what becomes of them."""
+    is_timed = operator in _TIMED_OPERATORS or not _TIMED_SETTINGS.isdisjoint(config)
+    return is_timed and "late" not in config and operator not in _LENIENT_OPERATORS
 
 
 def _item(text: str, name: str) -> str:

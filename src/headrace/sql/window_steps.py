@@ -61,7 +61,7 @@ def window_steps(
         return _aggregate_steps(Writer(script, names), select, operator, window)
     operator = late_window_operator(window)
     if operator is None:
-        message = f"{window.kind} windows drop late rows: {late.policy} is for tumbling and sliding windows"
+        message = f"{window.kind} windows drop late rows: {late.policy} is for WINDOW TUMBLING and WINDOW SLIDING"
         raise script.error(message, window.span)
     return _aggregate_steps(Writer(script, names), select, operator, window, late.settings)
 
