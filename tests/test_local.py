@@ -105,7 +105,8 @@ def test_signals_hold_a_pipeline_at_their_place_and_let_it_go_on(h: headrace.Loc
     h.signal("resume", "held")
     assert h.wait_idle(pipeline)
     assert sorted(row["battery"] for row in h.rows("held-out")) == [float(n) for n in range(10)]
-    assert [known.request.kind for known in h.signals()] == ["pause", "resume"]
+    assert h.signal("custom", "held", handling="always").request.handling == "always"
+    assert [known.request.kind for known in h.signals()] == ["pause", "resume", "custom"]
     h.stop(pipeline)
 
 

@@ -23,7 +23,7 @@ def test_signals_are_sent_to_topics_and_listed(tmp_path: Path) -> None:
         parameters = ["--parameter", "limit=3", "-P", "name=low", "--handling", "always", "--node", "n"]
         sent = CliRunner().invoke(app, ["signal", "send", "custom", "--topic", "orders", *parameters, *to])
         placed = json.loads(sent.stdout)
-        assert placed["parameters"] == {"limit": 3, "name": "low"}
+        assert (placed["parameters"], placed["handling"]) == ({"limit": 3, "name": "low"}, "always")
         assert placed["cut"] == {"orders": {"0": 1, "1": 1}}
         spelled = CliRunner().invoke(app, ["signal", "send", "close-window", "-t", "orders", *to[:2]])
         assert "close_window" in spelled.stdout

@@ -36,8 +36,9 @@ def test_a_signal_to_a_pipeline_stands_in_the_topics_that_it_reads(client: httpx
     assert placed["cut"] == {"orders": {"0": 1, "1": 1}}
     assert (placed["state"], placed["topics"], placed["pipeline"]) == ("placed", ["orders"], "shop")
     assert client.post("/api/signals", json=asked).json() == placed, "the same id, the same place"
-    other = client.post("/api/signals", json={"kind": "custom", "topics": ["orders"]}).json()
-    assert other["cut"] == {"orders": {"0": 2, "1": 2}}
+    standing = {"kind": "custom", "topics": ["orders"], "handling": "until_handled"}
+    other = client.post("/api/signals", json=standing).json()
+    assert (other["cut"], other["handling"]) == ({"orders": {"0": 2, "1": 2}}, "until_handled")
     listed = client.get("/api/signals", params={"pipeline": "shop"}).json()["signals"]
     assert [signal["id"] for signal in listed] == ["first", other["id"]]
     assert client.get("/api/signals", params={"pipeline": "other", "limit": 1}).json()["signals"] == [other]

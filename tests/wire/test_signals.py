@@ -49,7 +49,8 @@ def test_a_plain_kafka_client_sends_a_signal_and_reads_its_cut(shared_broker: Br
     client.produce({"plain": {0: rows(3), 1: rows(1)}})
     outcome: list[KafkaError | None] = []
     producer = Producer({"bootstrap.servers": shared_broker.bootstrap, "enable.idempotence": True})
-    value = json.dumps({"kind": "custom", "topics": ["plain", "beside"], "parameters": {"a": 1}})
+    asked = {"kind": "custom", "topics": ["plain", "beside"], "parameters": {"a": 1}, "handling": "until_handled"}
+    value = json.dumps(asked)
     producer.produce(SIGNALS_TOPIC, value, key="sent-plainly", on_delivery=lambda error, _: outcome.append(error))
     assert producer.flush(DEADLINE_S) == 0
     assert outcome == [None]
@@ -57,6 +58,7 @@ def test_a_plain_kafka_client_sends_a_signal_and_reads_its_cut(shared_broker: Br
         answers = [json.loads(r.value or b"") for r in reader.records() if r.key == b"sent-plainly"]
     assert [answer["state"] for answer in answers] == ["requested", "placed"]
     assert answers[-1]["cut"] == {"plain": {"0": 4, "1": 2}, "beside": {"0": 1}}
+    assert answers[-1]["handling"] == "until_handled"
     assert all(is_mark(client, topic, p, end - 1) for topic, p, end in (("plain", 0, 4), ("plain", 1, 2)))
 
 
