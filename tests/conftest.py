@@ -5,6 +5,7 @@ Several processes get them folder by folder, for what a folder starts once is de
 from __future__ import annotations
 
 import os
+import random
 import shutil
 from collections.abc import Iterator
 from pathlib import PurePosixPath
@@ -30,7 +31,17 @@ class _ByFolder(LoadScopeScheduling):  # type: ignore[misc]
 
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> _ByFolder:
+    # As they are collected: those with the most tests are not those that take longest.
+    config.option.loadscopereorder = False
     return _ByFolder(config, log)
+
+
+@pytest.fixture
+def seed() -> int:
+    """Another one each time, told where the test fails; `HEADRACE_SEED=n` chooses the same again."""
+    found = int(os.environ.get("HEADRACE_SEED") or random.SystemRandom().randrange(1_000_000))
+    print(f"HEADRACE_SEED={found}")
+    return found
 
 
 @pytest.fixture(scope="session")

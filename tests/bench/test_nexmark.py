@@ -8,11 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from headrace.bench.nexmark import SIDE_DECLARATION, NexmarkSettings
+from headrace.bench.nexmark import NexmarkSettings
 from headrace.bench.nexmark_events import CLOSING_MS, PER_GROUP, SCHEMAS, STREAMS, Events
 from headrace.bench.nexmark_peer import BY_HAND
 from headrace.bench.nexmark_queries import NAMES, find_query, parse_query
 from headrace.bench.nexmark_results import canonical, require_equal, rows_of_files
+from headrace.bench.nexmark_site import SIDE_DECLARATION
 from headrace.bench.rows import EPOCH_MS, PARTITIONS
 from headrace.errors import InvalidInput, JobFailed
 from headrace.pipeline import Pipeline

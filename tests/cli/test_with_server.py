@@ -124,6 +124,7 @@ def test_consume_follows(up: Any) -> None:
     assert (process.returncode, len(out.splitlines())) == (0, 2)
 
 
+@pytest.mark.slow
 def test_state_is_spread_over_other_lanes_while_the_pipeline_is_stopped(up: Any) -> None:
     up("topic", "create", "spread-in", "--partitions", "2")
     up("produce", "spread-in", "--key-field", "drone", stdin=rows(30))

@@ -60,9 +60,7 @@ def wait_until_running(demo: Demo) -> None:
         time.sleep(0.1)
 
 
-@pytest.mark.parametrize("seed", [random.SystemRandom().randrange(1_000_000)])
 def test_kills_at_random_moments(tmp_path: Path, seed: int) -> None:
-    print(f"seed {seed}")
     source = random.Random(seed)
     settings = DemoSettings(seed=seed, rate_per_s=200, data_directory=tmp_path / "data")
     data = tmp_path / "data"
@@ -153,10 +151,8 @@ def start_pipelines(up: Up) -> None:
         server.start(HEIGHTS)
 
 
-@pytest.mark.parametrize("seed", [random.SystemRandom().randrange(1_000_000)])
 def test_everything_is_killed_at_once(up: Up, seed: int) -> None:
     """Supervisor, broker, server, JVM and workers; the client outside goes on as soon as it can."""
-    print(f"seed {seed}")
     source = random.Random(seed)
     start_pipelines(up)
     tails = [Tail(up.info.bootstrap, topic) for topic in OUTPUTS]
@@ -251,9 +247,7 @@ def between_cuts(bootstrap: str, signals: list[SignalRecord]) -> list[tuple[str,
     return sorted((key, len(ns), min(ns), max(ns)) for (_, key), ns in groups.items())
 
 
-@pytest.mark.parametrize("seed", [random.SystemRandom().randrange(1_000_000)])
 def test_signals_keep_their_place_through_kills_of_everything(up: Up, seed: int) -> None:
-    print(f"seed {seed}")
     source, bootstrap = random.Random(seed), up.info.bootstrap
     with Client(bootstrap) as admin, ServerClient(up.info) as server:
         admin.create_topics({"signalled": 2, "closed": 1})

@@ -99,8 +99,9 @@ def comparable(found: dict[str, list[Row]]) -> dict[str, list[str]]:
     return {sink: sorted(str(sorted(row.items())) for row in rows) for sink, rows in closed.items()}
 
 
+@pytest.mark.slow
 @pytest.mark.spark
-@pytest.mark.parametrize("seed", [1, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (2, 3))])
+@pytest.mark.parametrize("seed", [1, 2, 3])
 def test_batch_stream_and_restarted_stream_agree(trial: Trial, tmp_path: Path, seed: int) -> None:
     given = random_input(seed)
     text = f"{given.write(tmp_path / 'all')} as rows\n{PIPELINE}"

@@ -101,10 +101,8 @@ def expected_windows(sent: list[dict[str, Any]]) -> list[tuple[str, str, int, in
 
 @pytest.mark.parametrize("partitioned", ["by_key", "as_topic"])
 def test_kills_amid_micro_batches(
-    stack: Stack, tmp_path: Path, engines: Callable[..., EngineProcess], partitioned: str
+    stack: Stack, tmp_path: Path, engines: Callable[..., EngineProcess], partitioned: str, seed: int
 ) -> None:
-    seed = random.SystemRandom().randrange(1_000_000)
-    print(f"seed {seed}")
     source = random.Random(seed)
     topic, target = stack.topic("in"), stack.name("out")
     shared = f"keys=k partitioned={partitioned}"
@@ -135,10 +133,8 @@ def test_kills_amid_micro_batches(
 
 
 def test_signals_to_two_topics_through_kills(
-    stack: Stack, tmp_path: Path, engines: Callable[..., EngineProcess]
+    stack: Stack, tmp_path: Path, engines: Callable[..., EngineProcess], seed: int
 ) -> None:
-    seed = random.SystemRandom().randrange(1_000_000)
-    print(f"seed {seed}")
     source = random.Random(seed)
     topics, target = [stack.topic("one"), stack.topic("two")], stack.name("out")
     read = 'schema="k STRING, n BIGINT, ts TIMESTAMP" event_time=ts watermark="1 day" max_rows_per_batch'

@@ -4,8 +4,8 @@ Comments in a file: `@reads` the streams, unless it is only bid; `@keys` of rows
 last counts; `@windowed` rows come when windows close; `@without` the peers that have no plan for it; `@reference` what
 is right, where it is no batch query; `@flink` the same for Flink, where it differs from that.
 
-Some differ from the original, so that results can be compared: q12 goes by event time, and rows that rank equal in q9,
-q18 and q19 are told apart by further columns. Joins without a bound name a retention that no row outlives.
+Some differ from the original, so that results can be compared: q12 goes by event time, and rows that rank equal in
+q6, q9, q18 and q19 are told apart by further columns. Joins without a bound name a retention that no row outlives.
 """
 
 from __future__ import annotations
