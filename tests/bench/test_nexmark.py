@@ -97,7 +97,7 @@ def test_an_unknown_query_or_peer_is_refused() -> None:
 @pytest.mark.slow
 @pytest.mark.timeout(900)
 def test_queries_come_to_the_rows_that_are_right() -> None:
-    names = "q2,q5,q8,q20"
+    names = "q5,q20"
     command = [sys.executable, "-m", "headrace", "bench", "nexmark", "--events", "5000", "--queries", names, "--json"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
