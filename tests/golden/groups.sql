@@ -108,3 +108,17 @@ CREATE STREAM o AS
 SELECT item, sum(n) OVER (PARTITION BY item ORDER BY last RANGE BETWEEN INTERVAL '1' HOUR PRECEDING AND CURRENT ROW) AS s
 FROM (SELECT item, count(*) AS n, max(ts) AS last FROM orders GROUP BY item) AS c;
 -- @expect error looks at so many rows before each
+
+-- @case a group over OVER the latest of each group
+CREATE STREAM o AS
+SELECT customer, count(*) AS n, sum(both) AS both
+FROM (
+  SELECT item, customer, sum(spent) OVER (PARTITION BY item ORDER BY customer ROWS BETWEEN 1 PRECEDING AND CURRENT ROW) AS both
+  FROM (SELECT item, customer, sum(amount) AS spent FROM orders GROUP BY item, customer) AS c
+) AS d
+GROUP BY customer;
+-- @expect o
+-- | customer | n | both |
+-- | a        | 2 | 7    |
+-- | b        | 1 | 12   |
+-- | c        | 1 | 6    |

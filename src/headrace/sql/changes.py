@@ -37,7 +37,7 @@ def changes_of(document: Document, node_id: str) -> Changes | None:
     # The first row of a key is there for good; of more, one may go without a word.
     settings = ("keys",) if node.operator == "top-n" and node.config.get("n") == 1 else _IDS.get(node.operator)
     if settings is not None:
-        return Changes(tuple(str(name) for setting in settings for name in _listed(node, setting)))
+        return Changes(tuple(dict.fromkeys(str(name) for setting in settings for name in _listed(node, setting))))
     if node.operator == "top-n" or node.config.get("emit") == "changes":
         return Changes(None)
     feeding = [changes_of(document, edge.source) for edge in document.inputs_of(node_id)]
