@@ -15,6 +15,7 @@ from headrace.operators.arrow_types import arrow_schema
 from headrace.operators.asof_match import Timed, newest_of_each, newest_right
 from headrace.operators.durations import duration_ms
 from headrace.operators.join_sides import SIDES, Side
+from headrace.operators.late_rows import rows_in_time
 from headrace.operators.projection import refuse_doubles
 from headrace.operators.serial_operator import KeyedConfig, SerialOperator, check_keys
 from headrace.operators.settings import ColumnName, Duration
@@ -123,7 +124,7 @@ class _AsofJoin(Instance):
     def process(self, batch: Batch) -> Iterable[Batch]:
         """Rows of both sides wait until no earlier one can come."""
         side: Side = "left" if batch.port == "left" else "right"
-        rows = self._timed(batch.rows, side)
+        rows = rows_in_time(self.context, batch.rows, self._times[side])
         if rows.num_rows:
             self._rows[side].append(rows)
             self._wait(self._at_us(rows, side))
@@ -139,15 +140,6 @@ class _AsofJoin(Instance):
         made = self._joined(right, watermark_us)
         self._forget(right, watermark_us)
         return [Batch(made, private=True)] if made.num_rows else []
-
-    def _timed(self, rows: pa.RecordBatch, side: Side) -> pa.RecordBatch:
-        """Without rows that have no time, or come too late."""
-        times = rows.column(self._times[side])
-        timed = times.is_valid().to_numpy(zero_copy_only=False)
-        late = timed & self.context.is_late(times)
-        self.context.counts["without_time"] += int(np.count_nonzero(~timed))
-        self.context.counts["late"] += int(np.count_nonzero(late))
-        return rows.filter(pa.array(timed & ~late))
 
     def _joined(self, right: pa.RecordBatch, watermark_us: int) -> pa.RecordBatch:
         """The rows of the left that the watermark has passed, in order of time, with their partners."""

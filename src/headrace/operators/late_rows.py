@@ -53,6 +53,16 @@ class LateConfig(OperatorConfig):
         return self
 
 
+def rows_in_time(context: Context, rows: pa.RecordBatch, time: str) -> pa.RecordBatch:
+    """Without rows that have no time, or come after the watermark has passed them; both are counted."""
+    times = rows.column(time)
+    timed = times.is_valid().to_numpy(zero_copy_only=False)
+    late = timed & context.is_late(times)
+    context.counts["without_time"] += int(np.count_nonzero(~timed))
+    context.counts["late"] += int(np.count_nonzero(late))
+    return rows.filter(pa.array(timed & ~late))
+
+
 def set_late_aside(context: Context, rows: pa.RecordBatch, at_us: Integers, is_late: np.ndarray[Any, Any]) -> None:
     """Dead letters for the rows that are late, with how much."""
     watermark_us = context.watermark_us or 0

@@ -8,6 +8,7 @@ from typing import Any, Literal
 import numpy as np
 import pyarrow as pa
 
+from headrace.operators.late_rows import rows_in_time
 from headrace.serial import Batch, Context, KeyedTable, Operator, Timer, group, microseconds
 from headrace.serial.keys import Groups, Integers
 from headrace.serial.row_chunks import RowChunks
@@ -82,12 +83,7 @@ class OfTime(Operator):
         self._waiting = RowChunks(context.state, "waiting")
 
     def process(self, batch: Batch) -> Iterable[Batch]:
-        times = batch.rows.column(self._time)
-        timed = times.is_valid().to_numpy(zero_copy_only=False)
-        late = timed & self.context.is_late(times)
-        self.context.counts["without_time"] += int(np.count_nonzero(~timed))
-        self.context.counts["late"] += int(np.count_nonzero(late))
-        rows = batch.rows.filter(pa.array(timed & ~late))
+        rows = rows_in_time(self.context, batch.rows, self._time)
         if rows.num_rows:
             self._waiting.append(rows)
             self._wait(microseconds(rows.column(self._time)))

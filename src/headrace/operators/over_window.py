@@ -14,6 +14,7 @@ from headrace.operators.aggregates import AGGREGATES, Aggregate, parse_aggregate
 from headrace.operators.durations import duration_ms
 from headrace.operators.event_time import check_time
 from headrace.operators.expressions import parse_expression
+from headrace.operators.late_rows import rows_in_time
 from headrace.operators.over_frames import Frame, frame_ends, sorted_by_key, windowed
 from headrace.operators.projection import refuse_doubles
 from headrace.operators.serial_operator import TIME, KeyedConfig, Keys, Partitioned, SerialOperator, check_keys
@@ -105,12 +106,7 @@ class _OverWindow(Instance):
 
     def process(self, batch: Batch) -> Iterable[Batch]:
         """Rows wait until no earlier one can come."""
-        times = batch.rows.column(self._time)
-        timed = times.is_valid().to_numpy(zero_copy_only=False)
-        late = timed & self.context.is_late(times)
-        self.context.counts["without_time"] += int(np.count_nonzero(~timed))
-        self.context.counts["late"] += int(np.count_nonzero(late))
-        rows = batch.rows.filter(pa.array(timed & ~late))
+        rows = rows_in_time(self.context, batch.rows, self._time)
         if rows.num_rows:
             self._waiting.append(rows)
             self.context.timers.at_event_time(int(microseconds(rows.column(self._time)).min()) + 1)
