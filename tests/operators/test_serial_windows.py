@@ -80,6 +80,16 @@ def time_reference(rows: Sequence[Row], size: int, every: int) -> list[tuple[Any
     return [(at(start), at(start + size), key, *aggregated(found)) for (start, key), found in windows.items()]
 
 
+def cumulate_reference(rows: Sequence[Row], size: int, step: int) -> list[tuple[Any, ...]]:
+    windows: dict[tuple[int, int, str | None], list[Row]] = defaultdict(list)
+    for row in rows:
+        start = row[3] - row[3] % size
+        for end in range(start + step, start + size + 1, step):
+            if end > row[3]:
+                windows[start, end, row[0]].append(row)
+    return [(at(start), at(end), key, *aggregated(found)) for (start, end, key), found in windows.items()]
+
+
 def time_case(**config: Json) -> Case:
     return Case("time-window", {"time": "ts", "keys": ["k"], "aggregates": AGGREGATES, **config})
 
@@ -94,6 +104,12 @@ def test_tumbling_time_window(rows: list[Row], plan: list[tuple[int, str]]) -> N
 @given(rows_strategy(), plans)
 def test_hopping_time_window(rows: list[Row], plan: list[tuple[int, str]]) -> None:
     same_both_ways(time_case(size="12s", every="4s"), lambda given: time_reference(given, 12, 4), rows, plan)
+
+
+@settings(max_examples=40, deadline=None)
+@given(rows_strategy(), plans)
+def test_time_window_that_grows(rows: list[Row], plan: list[tuple[int, str]]) -> None:
+    same_both_ways(time_case(size="12s", step="4s"), lambda given: cumulate_reference(given, 12, 4), rows, plan)
 
 
 @settings(max_examples=40, deadline=None)

@@ -20,7 +20,7 @@ from headrace.graph.aggregation_steps import AggregationSteps
 from headrace.graph.chains import DEFAULT_INPUT, DEFAULT_OUTPUT, usual_id
 from headrace.graph.document import Document, Edge, Json, Node
 from headrace.graph.given import Names, given, listed
-from headrace.graph.serial_steps import SerialSteps
+from headrace.graph.serial_steps import LatePassed, SerialSteps
 
 S = TypeVar("S", bound="Step")
 
@@ -109,10 +109,18 @@ class Stream(Step, AggregationSteps, SerialSteps):
         *,
         kind: Literal["inner", "left"] = "inner",
         within: str | None = None,
+        late: LatePassed = "drop",
+        dead_letter: str | None = None,
         id: str | None = None,
     ) -> Stream:
         """Adds to each row the newest row of another stream not later than it: `trades.asof_join(quotes, "symbol")`."""
-        settings: dict[str, Json] = {"keys": listed(keys), "kind": kind, "within": within}
+        settings: dict[str, Json] = {
+            "keys": listed(keys),
+            "kind": kind,
+            "within": within,
+            "late": late,
+            "dead_letter": dead_letter,
+        }
         return self._beside(right, "asof-join", id, given(Stream.asof_join, settings))
 
     def to_topic(

@@ -17,6 +17,8 @@ Spread: TypeAlias = Literal["as_topic", "round_robin", "custom"]
 OnError: TypeAlias = Literal["fail", "drop", "dead_letter"]
 Late: TypeAlias = Literal["drop", "dead_letter", "include_in_next_window", "update_previous"]
 
+LatePassed: TypeAlias = Literal["drop", "dead_letter"]
+
 
 class SerialSteps(Steps):
     """One method for each serial operator; the settings are explained by `headrace operators NAME`."""
@@ -46,6 +48,7 @@ class SerialSteps(Steps):
         size: str,
         *,
         every: str | None = None,
+        step: str | None = None,
         time: str,
         keys: Names = (),
         aggregates: Names,
@@ -57,10 +60,11 @@ class SerialSteps(Steps):
         partitioner: str | None = None,
         id: str | None = None,
     ) -> Stream:
-        """Aggregates per key over spans of event time that tumble or hop."""
+        """Aggregates per key over spans of event time that tumble, hop or grow."""
         settings: dict[str, Json] = {
             "size": size,
             "every": every,
+            "step": step,
             "time": time,
             "keys": listed(keys),
             "aggregates": listed(aggregates),
@@ -110,6 +114,8 @@ class SerialSteps(Steps):
         time: str,
         keys: Names = (),
         aggregates: Names,
+        late: LatePassed = "drop",
+        dead_letter: str | None = None,
         partitioned: Partitioned = "by_key",
         id: str | None = None,
     ) -> Stream:
@@ -120,6 +126,8 @@ class SerialSteps(Steps):
             "time": time,
             "keys": listed(keys),
             "aggregates": listed(aggregates),
+            "late": late,
+            "dead_letter": dead_letter,
             "partitioned": partitioned,
         }
         return self.then("over-window", id=id, **given(SerialSteps.over_window, settings))
@@ -131,6 +139,8 @@ class SerialSteps(Steps):
         rows: int | None = None,
         every: str | None = None,
         keys: Names = (),
+        late: LatePassed = "drop",
+        dead_letter: str | None = None,
         partitioned: Partitioned = "by_key",
         partitioner: str | None = None,
         id: str | None = None,
@@ -141,6 +151,8 @@ class SerialSteps(Steps):
             "rows": rows,
             "every": every,
             "keys": listed(keys),
+            "late": late,
+            "dead_letter": dead_letter,
             "partitioned": partitioned,
             "partitioner": partitioner,
         }
@@ -154,6 +166,9 @@ class SerialSteps(Steps):
         keys: Names = (),
         aggregates: Names,
         emit: Emit = "final",
+        late: Late = "drop",
+        late_for: str | None = None,
+        dead_letter: str | None = None,
         partitioned: Partitioned = "by_key",
         partitioner: str | None = None,
         id: str | None = None,
@@ -165,6 +180,9 @@ class SerialSteps(Steps):
             "keys": listed(keys),
             "aggregates": listed(aggregates),
             "emit": emit,
+            "late": late,
+            "late_for": late_for,
+            "dead_letter": dead_letter,
             "partitioned": partitioned,
             "partitioner": partitioner,
         }

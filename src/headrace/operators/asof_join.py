@@ -15,7 +15,7 @@ from headrace.operators.arrow_types import arrow_schema
 from headrace.operators.asof_match import Timed, newest_of_each, newest_right
 from headrace.operators.durations import duration_ms
 from headrace.operators.join_sides import SIDES, Side
-from headrace.operators.late_rows import rows_in_time
+from headrace.operators.late_rows import LatePassed, LateTopic, LateTopicConfig, read_beside, rows_in_time
 from headrace.operators.projection import refuse_doubles
 from headrace.operators.serial_operator import KeyedConfig, SerialOperator, check_keys
 from headrace.operators.settings import ColumnName, Duration
@@ -28,7 +28,7 @@ from headrace.serial.row_chunks import RowChunks
 REPLACED_ROWS_MAX = 1_024
 
 
-class AsofJoinConfig(KeyedConfig):
+class AsofJoinConfig(KeyedConfig, LateTopicConfig):
     keys: list[ColumnName] = Field([], description="Columns that both inputs have, and that are equal in a pair.")
     kind: Literal["inner", "left"] = Field(
         "inner", description="inner: pairs only; left: rows of the left without a partner too, with nulls."
@@ -36,6 +36,8 @@ class AsofJoinConfig(KeyedConfig):
     within: Duration | None = Field(
         None, description="A right row that is older than the left one by more than this is no partner."
     )
+    late: LatePassed = "drop"
+    dead_letter: LateTopic = None
 
     @property
     def within_us(self) -> int | None:
@@ -52,9 +54,10 @@ class AsofJoin(SerialOperator[AsofJoinConfig]):
         outputs=(Port("out", "the columns of the left, then those of the right without the keys"),),
         guarantees=(
             "Each row of the left once, in the order of event time, when the watermark has passed it; the same as a "
-            "batch run. Of several right rows of one time the one that came last counts. Rows later than the watermark "
-            "and rows without a time are left out and counted. State holds the rows that wait, and of each key the "
-            "newest row of the right, with `within` for no longer than that."
+            "batch run. Of several right rows of one time the one that came last counts. Rows of both inputs "
+            "later than the watermark are counted, and become what `late` says; rows without a time are left out and "
+            "counted. State holds the rows that wait, and of each key the newest row of the right, with `within` for "
+            "no longer than that."
         ),
         example=(
             'topic trades schema="symbol STRING, volume BIGINT, ts TIMESTAMP" event_time=ts ! @quoted.left\n'
@@ -83,7 +86,10 @@ class AsofJoin(SerialOperator[AsofJoinConfig]):
     def used_columns(
         self, config: AsofJoinConfig, needed: frozenset[str], inputs: Mapping[str, Schema]
     ) -> Mapping[str, frozenset[str]]:
-        return {side: needed.union(config.keys, [inputs[side].event_time or ""]) for side in SIDES}
+        needed = needed.union(config.keys)
+        return {
+            side: needed.union([inputs[side].event_time or ""], read_beside(config, inputs[side])) for side in SIDES
+        }
 
     def partitioning(self, config: AsofJoinConfig) -> Partitioning:
         return Partitioning("by_key", tuple(config.keys))
@@ -110,6 +116,7 @@ class _AsofJoin(Instance):
     def __init__(self, config: AsofJoinConfig, inputs: Mapping[str, Schema], output: pa.Schema) -> None:
         self._kind = config.kind
         self._within_us = config.within_us
+        self._keeps_late = config.keeps_late
         self._times = {side: inputs[side].event_time or "" for side in SIDES}
         self._keys = {side: [column.name for column in check_keys(config.keys, inputs[side])] for side in SIDES}
         self._empty = {side: _no_rows(inputs[side]) for side in SIDES}
@@ -124,7 +131,7 @@ class _AsofJoin(Instance):
     def process(self, batch: Batch) -> Iterable[Batch]:
         """Rows of both sides wait until no earlier one can come."""
         side: Side = "left" if batch.port == "left" else "right"
-        rows = rows_in_time(self.context, batch.rows, self._times[side])
+        rows = rows_in_time(self.context, batch.rows, self._times[side], keeps_late=self._keeps_late)
         if rows.num_rows:
             self._rows[side].append(rows)
             self._wait(self._at_us(rows, side))

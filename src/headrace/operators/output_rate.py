@@ -11,6 +11,7 @@ from headrace.errors import InvalidInput
 from headrace.graph.schema import Schema
 from headrace.operators.arrow_types import arrow_type
 from headrace.operators.durations import duration_ms
+from headrace.operators.late_rows import LatePassed, LateTopic, LateTopicConfig, read_beside
 from headrace.operators.output_rate_steps import AllOfRows, OfTime, OneOfRows
 from headrace.operators.serial_operator import KeyedConfig, Keys, Partitioned, Partitioner, SerialOperator, check_keys
 from headrace.operators.settings import Duration, refuse_setting
@@ -20,7 +21,7 @@ from headrace.serial import Operator as Instance
 ROWS_MAX = 100_000
 
 
-class OutputRateConfig(KeyedConfig):
+class OutputRateConfig(KeyedConfig, LateTopicConfig):
     which: Literal["first", "last", "all"] = Field(
         description="first, last: one row for each so many, or for each span; all: every row, but not before the last."
     )
@@ -29,6 +30,8 @@ class OutputRateConfig(KeyedConfig):
         None, description="Instead: rows of a key in spans of event time of this length, aligned to the epoch."
     )
     keys: Keys = Field([])
+    late: LatePassed = "drop"
+    dead_letter: LateTopic = None
     partitioned: Partitioned = "by_key"
     partitioner: Partitioner = None
 
@@ -38,6 +41,8 @@ class OutputRateConfig(KeyedConfig):
             raise refuse_setting("either rows or every says how often", "rows=5 or every=10s")
         if self.every is not None and duration_ms(self.every) == 0:
             raise refuse_setting("every has no length", "give it a duration such as 10 seconds")
+        if self.keeps_late and self.every is None:
+            raise refuse_setting("rows that are counted are never late", "late is for every=10s")
         return self
 
 
@@ -53,7 +58,8 @@ class OutputRate(SerialOperator[OutputRateConfig]):
             "By `rows`: rows are counted in the order in which they come; those of `all` wait until the last of them is"
             " there, and of an input that ends a rest of fewer stays behind. By `every`: a span comes out, in the order"
             " of event time, when the watermark has passed it, the same as a batch run; rows later than the watermark"
-            " and rows without a time are left out and counted. Rows that are not let through are counted."
+            " are counted, and become what `late` says; rows without a time are left out and counted. Rows that are"
+            " not let through are counted."
         ),
         example=(
             'topic telemetry schema="drone STRING, battery DOUBLE, ts TIMESTAMP" event_time=ts watermark="5 seconds"'
@@ -74,12 +80,13 @@ class OutputRate(SerialOperator[OutputRateConfig]):
         self, config: OutputRateConfig, needed: frozenset[str], inputs: Mapping[str, Schema]
     ) -> Mapping[str, frozenset[str]]:
         times = [] if config.every is None else [_time(inputs["in"])]
-        return {"in": needed.union(config.keys, times)}
+        return {"in": needed.union(config.keys, times, read_beside(config, inputs["in"]))}
 
     def instance(self, config: OutputRateConfig, schema: Schema) -> Instance:
         keys = [(column.name, arrow_type(column.type)) for column in check_keys(config.keys, schema)]
         if config.every is not None:
-            return OfTime(config.which, [name for name, _ in keys], _time(schema), duration_ms(config.every) * 1000)
+            span_us, names = duration_ms(config.every) * 1000, [name for name, _ in keys]
+            return OfTime(config.which, names, _time(schema), span_us, keeps_late=config.keeps_late)
         if config.which == "all":
             return AllOfRows([name for name, _ in keys], config.rows or 1)
         return OneOfRows(keys, config.rows or 1, 0 if config.which == "first" else -1)

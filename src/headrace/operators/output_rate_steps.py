@@ -72,18 +72,21 @@ class AllOfRows(Operator):
 class OfTime(Operator):
     """Rows of a key in spans of event time, when no earlier row can come any more."""
 
-    def __init__(self, which: Literal["first", "last", "all"], keys: list[str], time: str, span_us: int) -> None:
+    def __init__(
+        self, which: Literal["first", "last", "all"], keys: list[str], time: str, span_us: int, *, keeps_late: bool
+    ) -> None:
         self._which = which
         self._keys = keys
         self._time = time
         self._span_us = span_us
+        self._keeps_late = keeps_late
 
     def open(self, context: Context) -> None:
         super().open(context)
         self._waiting = RowChunks(context.state, "waiting")
 
     def process(self, batch: Batch) -> Iterable[Batch]:
-        rows = rows_in_time(self.context, batch.rows, self._time)
+        rows = rows_in_time(self.context, batch.rows, self._time, keeps_late=self._keeps_late)
         if rows.num_rows:
             self._waiting.append(rows)
             self._wait(microseconds(rows.column(self._time)))

@@ -14,7 +14,7 @@ from headrace.operators.aggregates import AGGREGATES, Aggregate, parse_aggregate
 from headrace.operators.durations import duration_ms
 from headrace.operators.event_time import check_time
 from headrace.operators.expressions import parse_expression
-from headrace.operators.late_rows import rows_in_time
+from headrace.operators.late_rows import LatePassed, LateTopic, LateTopicConfig, read_beside, rows_in_time
 from headrace.operators.over_frames import Frame, frame_ends, sorted_by_key, windowed
 from headrace.operators.projection import refuse_doubles
 from headrace.operators.serial_operator import TIME, KeyedConfig, Keys, Partitioned, SerialOperator, check_keys
@@ -27,7 +27,7 @@ from headrace.serial.row_chunks import RowChunks, joined
 ROWS_MAX = 100_000
 
 
-class OverWindowConfig(KeyedConfig):
+class OverWindowConfig(KeyedConfig, LateTopicConfig):
     rows: int | None = Field(None, ge=0, le=ROWS_MAX, description="So many rows of the key before each row.")
     within: Duration | None = Field(
         None, description="Instead: rows at most this much earlier in event time, and those of the same time."
@@ -35,6 +35,8 @@ class OverWindowConfig(KeyedConfig):
     time: ColumnName = Field(description=TIME)
     keys: Keys = Field([])
     aggregates: list[SqlExpression] = Field(min_length=1, description=AGGREGATES)
+    late: LatePassed = "drop"
+    dead_letter: LateTopic = None
     partitioned: Partitioned = "by_key"
 
     @property
@@ -58,8 +60,8 @@ class OverWindow(SerialOperator[OverWindowConfig]):
         outputs=(Port("out", "the rows with the aggregates beside their own columns"),),
         guarantees=(
             "Each row once, in the order of event time, when the watermark has passed it; the same as a batch run. "
-            "Rows later than the watermark and rows without a time are left out and counted. State holds the rows that "
-            "wait, and those that later rows can still look back at."
+            "Rows later than the watermark are counted, and become what `late` says; rows without a time are left out "
+            "and counted. State holds the rows that wait, and those that later rows can still look back at."
         ),
         example=(
             'topic trades schema="symbol STRING, price DOUBLE, ts TIMESTAMP" event_time=ts watermark="5 seconds"'
@@ -82,20 +84,24 @@ class OverWindow(SerialOperator[OverWindowConfig]):
         self, config: OverWindowConfig, needed: frozenset[str], inputs: Mapping[str, Schema]
     ) -> Mapping[str, frozenset[str]]:
         read = (parse_expression(item).columns for item in config.aggregates)
-        return {"in": needed.union((config.time, *config.keys), *read)}
+        return {"in": needed.union((config.time, *config.keys), read_beside(config, inputs["in"]), *read)}
 
     def instance(self, config: OverWindowConfig, schema: Schema) -> Instance:
         aggregates = parse_aggregates(config.aggregates, schema)
         keys = [column.name for column in check_keys(config.keys, schema)]
-        return _OverWindow(schema.require(config.time).name, keys, aggregates, config.frame)
+        time = schema.require(config.time).name
+        return _OverWindow(time, keys, aggregates, config.frame, keeps_late=config.keeps_late)
 
 
 class _OverWindow(Instance):
-    def __init__(self, time: str, keys: Sequence[str], aggregates: Sequence[Aggregate], frame: Frame) -> None:
+    def __init__(
+        self, time: str, keys: Sequence[str], aggregates: Sequence[Aggregate], frame: Frame, *, keeps_late: bool
+    ) -> None:
         self._time = time
         self._keys = keys
         self._aggregates = aggregates
         self._frame = frame
+        self._keeps_late = keeps_late
         read = (aggregate.column for aggregate in aggregates if aggregate.column is not None)
         self._looked_at = list(dict.fromkeys([time, *keys, *read]))
 
@@ -106,7 +112,7 @@ class _OverWindow(Instance):
 
     def process(self, batch: Batch) -> Iterable[Batch]:
         """Rows wait until no earlier one can come."""
-        rows = rows_in_time(self.context, batch.rows, self._time)
+        rows = rows_in_time(self.context, batch.rows, self._time, keeps_late=self._keeps_late)
         if rows.num_rows:
             self._waiting.append(rows)
             self.context.timers.at_event_time(int(microseconds(rows.column(self._time)).min()) + 1)

@@ -13,10 +13,11 @@ from pydantic import Field, model_validator
 from headrace.graph.schema import Schema
 from headrace.operators.aggregates import AGGREGATES, Partial, merge, partial
 from headrace.operators.durations import duration_ms
+from headrace.operators.late_rows import Late, LateFor, LateTopic, set_late_aside
 from headrace.operators.serial_operator import TIME, Keys, Partitioned, Partitioner
 from headrace.operators.settings import ColumnName, Duration, SqlExpression, refuse_setting
 from headrace.operators.spec import Port, Spec
-from headrace.operators.window_operator import WindowConfig, WindowInstance, WindowOperator
+from headrace.operators.window_operator import TOLD, WindowConfig, WindowInstance, WindowOperator
 from headrace.serial import Batch, Timer, group, microseconds
 from headrace.serial import Operator as Instance
 from headrace.serial.keys import Integers
@@ -30,6 +31,9 @@ class SessionWindowConfig(WindowConfig):
     emit: Literal["final", "changes"] = Field(
         "final", description="final: a session once, when it has ended; changes: a row whenever it changes."
     )
+    late: Late = "drop"
+    late_for: LateFor = None
+    dead_letter: LateTopic = None
     partitioned: Partitioned = "by_key"
     partitioner: Partitioner = None
 
@@ -52,7 +56,10 @@ class SessionWindow(WindowOperator[SessionWindowConfig]):
             "emit=final: each session exactly once, when the watermark passes its end, and the same rows as a batch "
             "run. emit=changes: a row whenever a batch of rows changed a session; sessions are told apart by key and "
             "start, and one that was merged into another comes once more with null aggregates. Rows below the "
-            "watermark that reach no open session are left out and counted; rows without a time too."
+            "watermark that reach no session still open are counted as late, and become what `late` says: "
+            "include_in_next_window takes the watermark for their time; a session that update_previous tells again "
+            "replaces the one with its key and start, and those that it took in come once more with null aggregates. "
+            "Rows without a time are left out and counted."
         ),
         example=(
             'topic clicks schema="user STRING, ts TIMESTAMP" event_time=ts watermark="5 seconds"'
@@ -77,24 +84,28 @@ class _SessionWindow(WindowInstance):
         rows = self._timed(batch.rows)
         if not rows.num_rows:
             return []
-        pieces = self._pieces(rows)
-        rows = self._without_late(rows, pieces)
+        rows, at_us = self._without_late(rows, microseconds(rows.column(self._time)))
         if not rows.num_rows:
             return []
-        return self._merged(rows, self._pieces(rows))
+        return self._merged(rows, self._pieces(rows, at_us))
 
     def on_timer(self, timer: Timer) -> Iterable[Batch]:
         # Ends of sessions are many: one timer, for the first of them, serves all that have ended.
-        closed = self._windows.ending_by(max(timer.at_us, self.context.watermark_us or timer.at_us))
-        rows = self._windows.rows(closed)
-        self._windows.table.delete(closed)
+        at_us = max(timer.at_us, self.context.watermark_us or timer.at_us)
+        told = self._windows.rows(self._not_told(self._windows.ending_by(at_us)))
+        self._windows.table.delete(self._windows.ending_by(at_us - self._kept_us))
         self._wait()
-        return [] if self._changes or not len(closed) else [Batch(self._windows.in_order(rows), private=True)]
+        return [] if self._changes or not told.num_rows else [Batch(self._windows.in_order(told), private=True)]
 
     def _wait(self) -> None:
-        slots = self._windows.table.slots()
-        if len(slots):
-            self.context.timers.at_event_time(int(self._windows.table["end"][slots].min()))
+        """For the next session to end, or the next one that is kept behind its end to go."""
+        slots, table = self._windows.table.slots(), self._windows.table
+        if not len(slots):
+            return
+        due_us = table["end"][slots]
+        if self._kept_us:
+            due_us = due_us + np.where(table[TOLD][slots] == 1, self._kept_us, 0)
+        self.context.timers.at_event_time(int(due_us.min()))
 
     def _timed(self, rows: pa.RecordBatch) -> pa.RecordBatch:
         valid = rows.column(self._time).is_valid()
@@ -102,12 +113,11 @@ class _SessionWindow(WindowInstance):
         self.context.counts["without_time"] += missing
         return rows.filter(valid) if missing else rows
 
-    def _pieces(self, rows: pa.RecordBatch) -> _Pieces:
+    def _pieces(self, rows: pa.RecordBatch, at_us: Integers) -> _Pieces:
         """Open sessions of the keys at hand and the rows themselves, as spans of time, put into sessions."""
         groups = group([rows.column(column.name) for column in self._keys], rows.num_rows)
         table = self._windows.table
         open_, owner = self._open_sessions(groups.keys)
-        at_us = microseconds(rows.column(self._time))
         keys = np.concatenate([owner, groups.codes])
         starts = np.concatenate([table["start"][open_], at_us])
         ends = np.concatenate([table["end"][open_], at_us + self._gap_us])
@@ -130,16 +140,27 @@ class _SessionWindow(WindowInstance):
         mine = codes < count
         return slots[mine], codes[mine]
 
-    def _without_late(self, rows: pa.RecordBatch, pieces: _Pieces) -> pa.RecordBatch:
-        """A row is late when the session it would be in has ended already."""
+    def _without_late(self, rows: pa.RecordBatch, at_us: Integers) -> tuple[pa.RecordBatch, Integers]:
+        """The rows that count, and when each counts as having happened. A row is late when the session it would be in
+        has ended already, and is kept no more."""
         watermark_us = self.context.watermark_us
         if watermark_us is None:
-            return rows
+            return rows, at_us
+        late = self._ends(self._pieces(rows, at_us)) <= watermark_us - self._kept_us
+        moves = self._late == "include_in_next_window"
+        self.context.counts["late_taken_in" if moves else "late"] += int(np.count_nonzero(late))
+        if moves:
+            return rows, np.where(late, watermark_us, at_us)
+        if self._late == "dead_letter":
+            set_late_aside(self.context, rows, at_us, late)
+        return (rows.filter(pa.array(~late)), at_us[~late]) if late.any() else (rows, at_us)
+
+    def _ends(self, pieces: _Pieces) -> Integers:
+        """For each row the end of the session that it would be in."""
         ends = np.full(pieces.numbers.max() + 1, np.iinfo(np.int64).min)
         np.maximum.at(ends, pieces.numbers, pieces.ends)
-        late = ends[pieces.numbers[len(pieces.open) :]] <= watermark_us
-        self.context.counts["late"] += int(np.count_nonzero(late))
-        return rows.filter(pa.array(~late)) if late.any() else rows
+        of_rows: Integers = ends[pieces.numbers[len(pieces.open) :]]
+        return of_rows
 
     def _merged(self, rows: pa.RecordBatch, pieces: _Pieces) -> list[Batch]:
         """Sessions that changed are written anew under their earliest start."""
@@ -159,12 +180,22 @@ class _SessionWindow(WindowInstance):
         before = self._state_partials(open_, of_state, len(touched))
         gone = self._replaced(open_, of_state, starts)
         fresh = [partial(aggregate, rows, of_rows, len(touched)) for aggregate in self._aggregates]
-        slots = self._windows.add([key.take(keys) for key in pieces.key_values], starts, ends)
+        slots = self._windows.add([key.take(keys) for key in pieces.key_values], starts, starts, ends)
         for part in (*before, fresh):
             merge(self._windows.table, self._aggregates, part, slots)
+        changed = self._windows.in_order(self._windows.rows(self._told_at_once(slots)))
         self._wait()
-        changed = self._windows.in_order(self._windows.rows(slots))
-        return [Batch(made, private=True) for made in (gone, changed) if made.num_rows] if self._changes else []
+        return [Batch(made, private=True) for made in (gone, changed) if made.num_rows]
+
+    def _told_at_once(self, slots: Integers) -> Integers:
+        """Of sessions that just changed those that do not wait for their end: changes, or late rows came into them."""
+        if self._changes:
+            return slots
+        if not self._kept_us or self.context.watermark_us is None:
+            return slots[:0]
+        ended: Integers = slots[self._windows.table["end"][slots] <= self.context.watermark_us]
+        self._windows.table[TOLD][ended] = 1
+        return ended
 
     def _state_partials(self, open_: Integers, numbers: Integers, count: int) -> list[list[Partial]]:
         """What open sessions hold, as partial results of the sessions they go into: one list for each round, so that
@@ -183,9 +214,11 @@ class _SessionWindow(WindowInstance):
         return range(len(self._aggregates))
 
     def _replaced(self, open_: Integers, numbers: Integers, starts: Integers) -> pa.RecordBatch:
-        """Takes the old sessions out; returns those whose start is no session's start any more."""
-        merged = self._windows.table["start"][open_] != starts[numbers]
-        gone = self._windows.in_order(self._windows.gone(open_[merged]))
+        """Takes the old sessions out; returns those that were told, and whose start is no session's start any more."""
+        merged = open_[self._windows.table["start"][open_] != starts[numbers]]
+        if not self._changes:
+            merged = merged[self._windows.table[TOLD][merged] == 1] if self._kept_us else merged[:0]
+        gone = self._windows.in_order(self._windows.gone(merged))
         self._windows.table.delete(open_)
         return gone
 

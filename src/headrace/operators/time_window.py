@@ -1,9 +1,9 @@
-"""`time-window`: aggregates per key over fixed spans of event time, tumbling or hopping, in the chain."""
+"""`time-window`: aggregates per key over fixed spans of event time that tumble, hop or grow, in the chain."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, Literal, TypeAlias
+from typing import Literal
 
 import numpy as np
 import pyarrow as pa
@@ -12,27 +12,26 @@ from pydantic import Field, model_validator
 from headrace.graph.schema import Schema
 from headrace.operators.aggregates import AGGREGATES, merge, partial
 from headrace.operators.durations import duration_ms
-from headrace.operators.late_rows import Late, LateConfig, LateFor, LateTopic, set_late_aside
+from headrace.operators.event_windows import WINDOWS_PER_ROW_MAX, refuse_no_length
+from headrace.operators.late_rows import Flags, Late, LateFor, LateTopic, set_late_aside
 from headrace.operators.serial_operator import TIME, Keys, Partitioned, Partitioner
 from headrace.operators.settings import ColumnName, Duration, SqlExpression, refuse_setting
 from headrace.operators.spec import Port, Spec
-from headrace.operators.window_operator import WindowConfig, WindowInstance, WindowOperator
+from headrace.operators.window_operator import TOLD, WindowConfig, WindowInstance, WindowOperator
+from headrace.operators.window_spans import Spans
 from headrace.operators.window_state import repeated
 from headrace.serial import Batch, Timer, group, microseconds, timestamps
 from headrace.serial import Operator as Instance
 from headrace.serial.keys import Integers
 
-# A row lies in at most this many hopping windows.
-WINDOWS_PER_ROW_MAX = 1_000
-# Whether a closed window has come out.
-_TOLD = "told"
 
-Flags: TypeAlias = np.ndarray[Any, np.dtype[np.bool_]]
-
-
-class TimeWindowConfig(WindowConfig, LateConfig):
+class TimeWindowConfig(WindowConfig):
     size: Duration = Field(description="How long a window is: `1 minute`, `30s`. Windows are aligned to the epoch.")
     every: Duration | None = Field(None, description="How often a window begins; the size itself if not given.")
+    step: Duration | None = Field(
+        None,
+        description="Instead of every: a window begins when the last one ends, and is told whenever it grew by this.",
+    )
     time: ColumnName = Field(description=TIME)
     keys: Keys = Field([])
     aggregates: list[SqlExpression] = Field(min_length=1, description=AGGREGATES)
@@ -46,20 +45,20 @@ class TimeWindowConfig(WindowConfig, LateConfig):
     partitioner: Partitioner = None
 
     @property
-    def size_us(self) -> int:
-        return duration_ms(self.size) * 1000
-
-    @property
-    def every_us(self) -> int:
-        return self.size_us if self.every is None else duration_ms(self.every) * 1000
+    def spans(self) -> Spans:
+        parts = self.every or self.step or self.size
+        return Spans(duration_ms(self.size) * 1000, duration_ms(parts) * 1000, grow=self.step is not None)
 
     @model_validator(mode="after")
     def _fits_together(self) -> TimeWindowConfig:
-        if self.size_us == 0 or self.every_us == 0:
-            raise refuse_setting("a window of no length", "give size and every a duration such as 1 minute")
-        if self.size_us % self.every_us or self.size_us // self.every_us > WINDOWS_PER_ROW_MAX:
+        if self.every is not None and self.step is not None:
+            raise refuse_setting("a window either begins every so often or grows by a step", "give every or step")
+        refuse_no_length(size=self.size, every=self.every or self.size, step=self.step or self.size)
+        size_us, part_us = self.spans.size_us, self.spans.every_us
+        if size_us % part_us or size_us // part_us > WINDOWS_PER_ROW_MAX:
             raise refuse_setting(
-                f"size must be a multiple of every, at most {WINDOWS_PER_ROW_MAX} times as long", "size=1m every=10s"
+                f"size must be a multiple of every or step, at most {WINDOWS_PER_ROW_MAX} times as long",
+                "size=1m every=10s",
             )
         return self
 
@@ -68,7 +67,7 @@ class TimeWindow(WindowOperator[TimeWindowConfig]):
     spec = Spec(
         name="time-window",
         title="Time window",
-        summary="Aggregates per key over spans of event time that tumble or hop.",
+        summary="Aggregates per key over spans of event time that tumble, hop or grow.",
         kind="serial",
         inputs=(Port("in", "rows with an event-time column"),),
         outputs=(Port("out", "_window_start, _window_end, the keys and the aggregates"),),
@@ -95,25 +94,21 @@ class TimeWindow(WindowOperator[TimeWindowConfig]):
 class _TimeWindow(WindowInstance):
     def __init__(self, config: TimeWindowConfig, schema: Schema) -> None:
         super().__init__(config, schema)
-        self._size_us = config.size_us
-        self._every_us = config.every_us
-        self._late = config.late
-        self._kept_us = config.kept_us
-        if self._kept_us:
-            self.kept_beside = [(_TOLD, pa.int64())]
+        self._spans = config.spans
 
     def process(self, batch: Batch) -> Iterable[Batch]:
-        rows, starts = self._in_windows(batch.rows)
+        rows, names = self._in_windows(batch.rows)
         if not rows.num_rows:
             return []
         keys = [rows.column(column.name) for column in self._keys]
-        groups = group([*keys, timestamps(starts)], rows.num_rows)
-        opened = microseconds(groups.keys[-1])
-        slots = self._windows.add(groups.keys[:-1], opened, opened + self._size_us)
+        groups = group([*keys, timestamps(names)], rows.num_rows)
+        named = microseconds(groups.keys[-1])
+        starts, ends = self._spans.bounds(named)
+        slots = self._windows.add(groups.keys[:-1], named, starts, ends)
         partials = [partial(aggregate, rows, groups.codes, groups.count) for aggregate in self._aggregates]
         merge(self._windows.table, self._aggregates, partials, slots)
-        for start_us in np.unique(opened).tolist():
-            self.context.timers.at_event_time(start_us + self._size_us)
+        for end_us in np.unique(ends).tolist():
+            self.context.timers.at_event_time(end_us)
         told = slots if self._changes else self._told_again(slots)
         return [Batch(self._windows.rows(told), private=True)] if len(told) else []
 
@@ -122,15 +117,6 @@ class _TimeWindow(WindowInstance):
         told = self._windows.in_order(self._windows.rows(self._not_told(closed)))
         self._forget(closed, timer.at_us)
         return [] if self._changes or not told.num_rows else [Batch(told, private=True)]
-
-    def _not_told(self, closed: Integers) -> Integers:
-        """Of closed windows those that come out for the first time."""
-        if not self._kept_us:
-            return closed
-        fresh: Integers = closed[self._windows.table[_TOLD][closed] == 0]
-        self._windows.table[_TOLD][fresh] = 1
-        self._windows.table.touch(fresh)
-        return fresh
 
     def _forget(self, closed: Integers, at_us: int) -> None:
         """Closed windows go, or stay for a while where late rows may still change them."""
@@ -144,7 +130,7 @@ class _TimeWindow(WindowInstance):
         if not self._kept_us or self.context.watermark_us is None:
             return slots[:0]
         again: Integers = slots[self._windows.table["end"][slots] <= self.context.watermark_us]
-        self._windows.table[_TOLD][again] = 1
+        self._windows.table[TOLD][again] = 1
         return again
 
     def _times(self, rows: pa.RecordBatch, timed: Flags) -> tuple[Integers, Flags]:
@@ -152,28 +138,26 @@ class _TimeWindow(WindowInstance):
         at_us, watermark_us = microseconds(rows.column(self._time)), self.context.watermark_us
         if watermark_us is None:
             return at_us, timed
-        last_end_us = at_us - at_us % self._every_us + self._size_us
-        is_late = timed & (last_end_us <= watermark_us - self._kept_us)
+        is_late = timed & (self._spans.last_end(at_us) <= watermark_us - self._kept_us)
         moves = self._late == "include_in_next_window"
         self.context.counts["late_taken_in" if moves else "late"] += int(np.count_nonzero(is_late))
         if moves:
             return np.where(is_late, watermark_us, at_us), timed
-        if self._late == "dead_letter" and is_late.any():
+        if self._late == "dead_letter":
             set_late_aside(self.context, rows, at_us, is_late)
         return at_us, timed & ~is_late
 
     def _in_windows(self, rows: pa.RecordBatch) -> tuple[pa.RecordBatch, Integers]:
-        """The rows, each as often as it lies in a window that takes rows, and the starts of those windows."""
+        """The rows, each as often as it lies in a window that takes rows, and the names of those windows."""
         timed = rows.column(self._time).is_valid().to_numpy(zero_copy_only=False)
         self.context.counts["without_time"] += int(len(timed) - np.count_nonzero(timed))
         at_us, counts = self._times(rows, timed)
-        count = self._size_us // self._every_us
-        last = at_us - at_us % self._every_us
-        starts = repeated(last, count) - np.tile(np.arange(count) * self._every_us, rows.num_rows)
-        taken = repeated(counts, count)
+        count = self._spans.count
+        names, taken = self._spans.names(at_us)
+        taken &= repeated(counts, count)
         if self.context.watermark_us is not None:
-            taken = taken & (starts + self._size_us > self.context.watermark_us - self._kept_us)
+            taken &= self._spans.bounds(names)[1] > self.context.watermark_us - self._kept_us
         if count == 1 and taken.all():
-            return rows, starts
+            return rows, names
         origin = repeated(np.arange(rows.num_rows), count)
-        return rows.take(origin[taken]), starts[taken]
+        return rows.take(origin[taken]), names[taken]

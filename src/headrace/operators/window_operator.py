@@ -5,19 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Literal, TypeVar
 
+import pyarrow as pa
+
 from headrace.graph.schema import Schema
 from headrace.operators.aggregates import parse_aggregates
 from headrace.operators.event_time import check_time
 from headrace.operators.expressions import parse_expression
+from headrace.operators.late_rows import LateConfig, read_beside
 from headrace.operators.projection import refuse_doubles
 from headrace.operators.serial_operator import KeyedConfig, SerialOperator, check_keys
 from headrace.operators.window_state import OpenWindows, window_schema
 from headrace.serial import Batch, Context, Signal
 from headrace.serial import Operator as Instance
 from headrace.serial.items import Fields
+from headrace.serial.keys import Integers
 
 
-class WindowConfig(KeyedConfig):
+class WindowConfig(KeyedConfig, LateConfig):
     """Settings of a window over event time. Each declares these itself, in the order they are shown."""
 
     if TYPE_CHECKING:
@@ -25,6 +29,9 @@ class WindowConfig(KeyedConfig):
         aggregates: list[str]
         emit: Literal["final", "changes"]
 
+
+# Whether a closed window has come out: kept where late rows may still change it.
+TOLD = "told"
 
 W = TypeVar("W", bound=WindowConfig)
 
@@ -41,7 +48,7 @@ class WindowOperator(SerialOperator[W]):
         self, config: W, needed: frozenset[str], inputs: Mapping[str, Schema]
     ) -> Mapping[str, frozenset[str]]:
         read = (parse_expression(item).columns for item in config.aggregates)
-        return {"in": frozenset((config.time, *config.keys)).union(*read)}
+        return {"in": frozenset((config.time, *config.keys)).union(read_beside(config, inputs["in"]), *read)}
 
 
 class WindowInstance(Instance):
@@ -55,6 +62,10 @@ class WindowInstance(Instance):
         self._keys = check_keys(config.keys, schema)
         self._aggregates = parse_aggregates(config.aggregates, schema)
         self._changes = config.emit == "changes"
+        self._late = config.late
+        self._kept_us = config.kept_us
+        if self._kept_us:
+            self.kept_beside = [(TOLD, pa.int64())]
 
     def open(self, context: Context) -> None:
         super().open(context)
@@ -65,6 +76,15 @@ class WindowInstance(Instance):
         if signal.kind != "close_window":
             return None
         slots = self._windows.table.slots()
-        rows = self._windows.in_order(self._windows.rows(slots))
+        rows = self._windows.in_order(self._windows.rows(self._not_told(slots)))
         self._windows.table.delete(slots)
         return [] if self._changes or not rows.num_rows else [Batch(rows, private=True)]
+
+    def _not_told(self, slots: Integers) -> Integers:
+        """Of these windows those that come out for the first time."""
+        if not self._kept_us:
+            return slots
+        fresh: Integers = slots[self._windows.table[TOLD][slots] == 0]
+        self._windows.table[TOLD][fresh] = 1
+        self._windows.table.touch(fresh)
+        return fresh

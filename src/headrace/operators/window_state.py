@@ -36,9 +36,9 @@ class OpenWindows:
         self._aggregates = aggregates
         self._schema = arrow_schema(window_schema(keys, aggregates))
 
-    def add(self, keys: Sequence[pa.Array[Any]], starts: Integers, ends: Integers) -> Integers:
-        """Slots of these windows, opened where they are new."""
-        slots, _ = self.table.add([*keys, timestamps(starts)])
+    def add(self, keys: Sequence[pa.Array[Any]], names: Integers, starts: Integers, ends: Integers) -> Integers:
+        """Slots of these windows, opened where they are new. Names tell the windows of a key apart: starts, or ends."""
+        slots, _ = self.table.add([*keys, timestamps(names)])
         self.table["start"][slots] = starts
         self.table["end"][slots] = ends
         self.table.touch(slots)

@@ -38,7 +38,7 @@ def changes_of(document: Document, node_id: str) -> Changes | None:
     settings = ("keys",) if node.operator == "top-n" and node.config.get("n") == 1 else _IDS.get(node.operator)
     if settings is not None:
         return Changes(tuple(dict.fromkeys(str(name) for setting in settings for name in _listed(node, setting))))
-    if node.operator == "top-n" or node.config.get("emit") == "changes":
+    if node.operator == "top-n" or node.config.get("emit") == "changes" or node.config.get("late") == "update_previous":
         return Changes(None)
     feeding = [changes_of(document, edge.source) for edge in document.inputs_of(node_id)]
     found = next((changes for changes in feeding if changes is not None), None)

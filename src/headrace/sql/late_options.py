@@ -20,6 +20,9 @@ KEPT: Final = "late.for"
 # Shared with rows that cannot be read, where those are kept as well.
 TOPIC: Final = "dead_letter.topic"
 POLICIES: Final[tuple[str, ...]] = get_args(LatePolicy)
+# Operators that have all policies, and those that let out each row in order when the watermark has passed it.
+WINDOWS: Final = ("time-window", "session-window")
+WAITING: Final = ("over-window", "asof-join", "output-rate")
 # What every window does: nothing to set.
 DEFAULT: Final = "drop"
 
@@ -31,6 +34,21 @@ class LateOptions:
     policy: str
     settings: dict[str, Json]
     span: Span
+
+    def kept_by(self, script: Script, operator: str, what: str) -> dict[str, Json]:
+        """The settings of an operator for late rows.
+
+        Raises InvalidSyntax where it cannot do so: only windows can tell again what came out of them.
+        """
+        if operator in WINDOWS:
+            return self.settings
+        if operator not in WAITING:
+            hint = "windows of event time, OVER, OUTPUT and ASOF can do something else with them"
+            raise script.error(f"{what} drops late rows, and cannot do {self.policy}", self.span, hint=hint)
+        if self.policy != "dead_letter":
+            hint = "late rows can be dropped, or kept with 'late.policy' = 'dead_letter'"
+            raise script.error(f"{what} lets no row out twice: {self.policy} is for windows", self.span, hint=hint)
+        return self.settings
 
 
 def split_late(script: Script, statement: Create) -> tuple[LateOptions | None, Create]:

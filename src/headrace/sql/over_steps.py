@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 
 from sqlglot import exp
 
@@ -26,22 +27,37 @@ def is_over(item: Item) -> bool:
     return isinstance(tree, exp.Window) and isinstance(tree.this, _AGGREGATES)
 
 
-def over_steps(script: Script, select: Select, names: Names, changes: Changes | None = None) -> list[Step]:
-    """Raises InvalidSyntax where not all items look at the same rows, or at rows that no operator looks at."""
-    writer = Writer(script, names)
+def over_steps(script: Script, select: Select, names: Names, late: Mapping[str, Json]) -> list[Step]:
+    """By event time; `late` are settings for rows that come too late.
+
+    Raises InvalidSyntax where not all items look at the same rows, or at rows that no operator looks at.
+    """
+    writer, over = Writer(script, names), _over(script, select)
+    return _steps(writer, select, over, "over-window", {**_by_time(writer, over), **late})
+
+
+def over_latest_steps(script: Script, select: Select, names: Names, changes: Changes) -> list[Step]:
+    """The same over rows that are changes: the latest of each counts."""
+    writer, over = Writer(script, names), _over(script, select)
+    return _steps(writer, select, over, "over-latest", _among_latest(writer, select, over, changes))
+
+
+def _over(script: Script, select: Select) -> Over:
     overs = [item for item in select.items if is_over(item)]
-    over = overs[0].expression.overs[0]
     for item in overs:
-        if item.expression.overs[0] != over:
+        if item.expression.overs[0] != overs[0].expression.overs[0]:
             hint = "put the other one into a query around this one"
             raise script.error("one SELECT looks at the same rows with every OVER", item.span, hint=hint)
-    aggregates = [_aggregate(writer, item) for item in overs]
-    config = _by_time(writer, over) if changes is None else _among_latest(writer, select, over, changes)
+    return overs[0].expression.overs[0]
+
+
+def _steps(writer: Writer, select: Select, over: Over, operator: str, config: dict[str, Json]) -> list[Step]:
+    aggregates = [_aggregate(writer, item) for item in select.items if is_over(item)]
     if over.partition:
         config["keys"] = [_column(writer, key) for key in over.partition]
     config["aggregates"] = [piece.text for piece in aggregates]
     order = [Piece(_column(writer, key.expression), key.expression.span) for key in over.order]
-    step = Step("over", "over-window" if changes is None else "over-latest", config, (*aggregates, *order))
+    step = Step("over", operator, config, (*aggregates, *order))
     return [*filter_steps(writer, select), step, *_columns(writer, select)]
 
 

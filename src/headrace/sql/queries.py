@@ -23,7 +23,7 @@ from headrace.sql.language.script import Script, Span
 from headrace.sql.language.statement_tree import Update
 from headrace.sql.language.tree import Derived, Join, Name, OperatorCall, Query, Reference, Relation, Select, Windowed
 from headrace.sql.language.values import print_name
-from headrace.sql.over_steps import is_over, over_steps
+from headrace.sql.over_steps import is_over, over_latest_steps, over_steps
 from headrace.sql.ranking import Ranked, bound_of, outer_steps, qualified_steps, ranked_source, ranking_steps
 from headrace.sql.refusals import refuse_output, refuse_query, refuse_select, refuse_source
 from headrace.sql.steps import Names, Piece, Step, Writer, node_ids, plain_steps
@@ -201,9 +201,9 @@ class Queries:
             output = self._assembly.add(
                 f"{place.base}_right", "select", {"columns": columns}, inputs, Origin(join.span)
             )
-        if not step.is_lookup:
-            self._refuse_late("a join", left, right)
         config, sides = step.config(), [("left", left.output), ("right", output)]
+        if not step.is_lookup:
+            config |= self._late_settings(step.operator, "a join", left, right)
         self._require(step.operator, "a JOIN", join.span)
         origin = Origin(join.span, step.pieces)
         return _Rows(self._assembly.add(node_id, step.operator, config, sides, origin), step.names)
@@ -221,8 +221,7 @@ class Queries:
         if any(map(is_over, select.items)):
             return self._over_steps(select, rows, place)
         if window is None and not is_grouped(select):
-            self._check_output(select, rows, place)
-            return plain_steps(self._script, select, rows.names)
+            return plain_steps(self._script, select, rows.names, self._output_settings(select, rows, place))
         if self._analysis is not None:
             self._analysis.check_columns(rows.output.node, _key_columns(select, rows.names))
             if window is not None and takes_time(window):
@@ -237,20 +236,22 @@ class Queries:
             self._require(step.operator, f"a {window.kind} window", window.span)
         return steps
 
-    def _check_output(self, select: Select, rows: _Rows, place: _Place) -> None:
-        """Raises InvalidSyntax where what OUTPUT lets through would depend on how the stream is cut."""
+    def _output_settings(self, select: Select, rows: _Rows, place: _Place) -> dict[str, Json]:
+        """What OUTPUT does with late rows. Raises InvalidSyntax where what it lets through would depend on how the
+        stream is cut."""
         output = select.output
         if output is None:
-            return
+            return {}
         self._require("output-rate", "OUTPUT", output.span)
         if changes_of(self._assembly.document(place.base), rows.output.node) is not None:
             raise self._script.error(f"{_CHANGES}, and OUTPUT cannot count those", output.span)
         if output.every is not None:
-            self._refuse_late("OUTPUT", rows)
-        elif self._analysis is not None and (disorder := self._disorder(rows.output.node)) is not None:
+            return self._late_settings("output-rate", "OUTPUT", rows)
+        if self._analysis is not None and (disorder := self._disorder(rows.output.node)) is not None:
             hint = "OUTPUT … EVERY 10 SECONDS goes by event time; or write them to a topic and read that"
             message = f"the rows of {disorder} that come out together have no order in which OUTPUT could count them"
             raise self._script.error(message, output.span, hint=hint)
+        return {}
 
     def _disorder(self, node_id: str) -> str | None:
         """The first node among those before a node whose rows come in any order."""
@@ -277,21 +278,21 @@ class Queries:
             if clause is not None:
                 hint = "put the groups into a query of their own"
                 raise self._script.error("OVER cannot stand beside groups", clause.span, hint=hint)
-        self._refuse_late("OVER", rows)
         changes = changes_of(self._assembly.document(place.base), rows.output.node)
-        return over_steps(self._script, select, rows.names, changes)
+        if changes is not None:
+            return over_latest_steps(self._script, select, rows.names, changes)
+        return over_steps(self._script, select, rows.names, self._late_settings("over-window", "OVER", rows))
 
     def _refuse_changes(self, rows: _Rows, place: _Place, span: Span) -> None:
         if changes_of(self._assembly.document(place.base), rows.output.node) is not None:
             hint = "write them to a topic with CREATE STREAM … AS, and rank what a window over it gives"
             raise self._script.error("rows that are changes cannot be put in order yet", span, hint=hint)
 
-    def _refuse_late(self, what: str, *sides: _Rows) -> None:
-        """Raises InvalidSyntax where late rows are to become something that only windows can make of them."""
+    def _late_settings(self, operator: str, what: str, *sides: _Rows) -> dict[str, Json]:
+        """What an operator that is no window does with late rows. Raises InvalidSyntax where they are to become
+        something that only windows can make of them."""
         late = self._streams.late_of(set().union(*(self._assembly.sources_of(rows.output.node) for rows in sides)))
-        if late is not None:
-            message = f"{what} drops late rows: {late.policy} is for WINDOW TUMBLING and WINDOW SLIDING"
-            raise self._script.error(message, late.span)
+        return {} if late is None else late.kept_by(self._script, operator, what)
 
     def _require(self, operator: str, what: str, span: Span) -> None:
         """Raises InvalidSyntax where the catalogue lacks the operator that something needs."""
@@ -308,7 +309,8 @@ class Queries:
         inputs = [(port, self._output(reference, place)) for port, reference in call.inputs]
         config: dict[str, Json] = {setting.name.text: setting.value for setting in call.settings}
         if _drops_late_rows(call.operator.text, config):
-            self._refuse_late(f"this {call.operator.text}", *(_Rows(output, Names()) for _, output in inputs))
+            rows = (_Rows(output, Names()) for _, output in inputs)
+            config |= self._late_settings(call.operator.text, f"this {call.operator.text}", *rows)
         origin = Origin.of_options(call.operator.span, call.settings)
         return self._assembly.add(node_id, call.operator.text, config, inputs, origin)
 

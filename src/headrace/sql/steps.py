@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Literal
 
 from sqlglot import exp
@@ -65,13 +66,18 @@ def node_ids(base: str, steps: Iterable[Step], *, last_takes_base: bool) -> list
     return [*ids[:-1], base] if last_takes_base and ids else ids
 
 
-def plain_steps(script: Script, select: Select, names: Names) -> list[Step]:
-    """The chain of a SELECT of single rows. Raises InvalidSyntax for what only a window can do."""
+def plain_steps(
+    script: Script, select: Select, names: Names, of_output: Mapping[str, Json] = MappingProxyType({})
+) -> list[Step]:
+    """The chain of a SELECT of single rows; `of_output` are settings of OUTPUT that no clause says.
+
+    Raises InvalidSyntax for what only a window can do.
+    """
     if select.emit is not None and select.emit.when == "final":
         hint = "leave it out: without a window every row goes on at once"
         raise script.error("EMIT FINAL needs a window", select.emit.span, hint=hint)
     writer = Writer(script, names)
-    steps = [*filter_steps(writer, select), *_output_steps(select)]
+    steps = [*filter_steps(writer, select), *_output_steps(select, of_output)]
     pieces = tuple(Piece(text, item.span) for item in select.items for text in writer.columns(item))
     columns = [piece.text for piece in pieces]
     if columns != ["*"]:
@@ -92,13 +98,13 @@ def filter_steps(writer: Writer, select: Select) -> list[Step]:
     return [Step("filter", "filter", {"condition": text}, (Piece(text, condition.span),))]
 
 
-def _output_steps(select: Select) -> list[Step]:
+def _output_steps(select: Select, settings: Mapping[str, Json]) -> list[Step]:
     """OUTPUT, if there is one; `refusals` has seen to it that it can run."""
     if select.output is None:
         return []
     often: dict[str, Json] = {"rows": select.output.every_events, "every": select.output.every}
     told = {name: value for name, value in often.items() if value is not None}
-    return [Step("output", "output-rate", {"which": select.output.which, **told}, ())]
+    return [Step("output", "output-rate", {"which": select.output.which, **told, **settings}, ())]
 
 
 class Writer:

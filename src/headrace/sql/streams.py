@@ -76,8 +76,8 @@ class Streams:
     def late_of(self, sources: Iterable[str]) -> LateOptions | None:
         """What becomes of late rows that come from these nodes. Raises InvalidSyntax where they do not agree."""
         told = [late for name in sources if name in self._declared and (late := self._declared[name].late) is not None]
-        if len({late.policy for late in told}) > 1:
-            raise self._script.error("the streams of this window have different policies for late rows", told[-1].span)
+        if any(late.settings != told[0].settings for late in told):
+            raise self._script.error("the streams that meet here have different policies for late rows", told[-1].span)
         return told[0] if told else None
 
     def target(self, target: Name) -> Declaration:

@@ -49,6 +49,8 @@ WINDOW_OPERATORS: Final = {operator.name: operator for operator in (*_BY_KIND.va
 _WITH_LATE: Final = {
     "tumbling": WindowOperator("time-window", "tumbling", {"size": "size"}),
     "sliding": WindowOperator("time-window", "sliding", {"size": "size", "slide": "every"}),
+    "cumulate": WindowOperator("time-window", "cumulate", {"size": "size", "step": "step"}),
+    "session": _SESSION,
 }
 # GROUP BY without a window: over all rows so far.
 GROUPS: Final = WindowOperator("aggregate", "", {}, "keys")
@@ -57,17 +59,15 @@ LATEST: Final = WindowOperator("aggregate-latest", "", {}, "keys")
 RUNNING_KINDS: Final = (*_BY_KIND, "session")
 
 
-def window_operator(window: Window, select: Select, *, has_keys: bool) -> WindowOperator | None:
-    """The operator for a window; None if none runs it. Sessions with changes, or over all rows, run in the chain."""
+def window_operator(window: Window, select: Select, *, has_keys: bool, keeps_late: bool) -> WindowOperator | None:
+    """The operator for a window; None if none runs it. Sessions with changes, or over all rows, run in the chain, as do
+    windows whose late rows are not just dropped."""
+    if keeps_late and takes_time(window):
+        return _WITH_LATE.get(window.kind)
     if window.kind != "session":
         return _BY_KIND.get(window.kind)
     is_final = select.emit is None or select.emit.when == "final"
     return _GAP if is_final and has_keys else _SESSION
-
-
-def late_window_operator(window: Window) -> WindowOperator | None:
-    """The operator for a window whose late rows are not just dropped; None if none runs it."""
-    return _WITH_LATE.get(window.kind)
 
 
 def takes_time(window: Window) -> bool:

@@ -34,7 +34,6 @@ from headrace.sql.window_operators import (
     LATEST,
     RUNNING_KINDS,
     WindowOperator,
-    late_window_operator,
     takes_time,
     window_operator,
     window_settings,
@@ -54,16 +53,12 @@ def window_steps(
     script: Script, select: Select, window: Window, names: Names, late: LateOptions | None = None
 ) -> list[Step]:
     """The chain of a SELECT with a window. Raises InvalidSyntax for columns that are neither key nor aggregate."""
-    operator = window_operator(window, select, has_keys=bool(select.keys or window.get("columns")))
+    has_keys = bool(select.keys or window.get("columns"))
+    operator = window_operator(window, select, has_keys=has_keys, keeps_late=late is not None)
     if operator is None:
         raise script.error(f"{window.kind} windows cannot run yet", window.span, valid=RUNNING_KINDS)
-    if late is None or not takes_time(window):
-        return _aggregate_steps(Writer(script, names), select, operator, window)
-    operator = late_window_operator(window)
-    if operator is None:
-        message = f"{window.kind} windows drop late rows: {late.policy} is for WINDOW TUMBLING and WINDOW SLIDING"
-        raise script.error(message, window.span)
-    return _aggregate_steps(Writer(script, names), select, operator, window, late.settings)
+    settings = late.settings if late is not None and takes_time(window) else {}
+    return _aggregate_steps(Writer(script, names), select, operator, window, settings)
 
 
 def group_steps(script: Script, select: Select, names: Names, changes: Changes | None = None) -> list[Step]:
