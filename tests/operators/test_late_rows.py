@@ -147,7 +147,7 @@ def updating(operator: str, emit: str, **config: Json) -> Case:
 
 
 @pytest.mark.parametrize("emit", ["final", "changes"])
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(rows=late_rows, plan=plans)
 def test_what_was_told_last_is_what_all_rows_give(emit: str, rows: list[Row], plan: list[tuple[int, str]]) -> None:
     """However late rows within `late_for` come: windows and sessions are those of a batch over all of them."""
