@@ -45,7 +45,6 @@ FAULTS = [
         "WATERMARK FOR a AS a",
         "",
     ),
-    ("CREATE TRIGGER beat AT EVERY 5 SECONDS", "triggers cannot run yet", "beat", ""),
     ("CREATE STREEM x", "CREATE STREEM", "STREEM", "did you mean STREAM?"),
     ("UPDATE o SET alt = 1 FROM t WHERE true", "o is a stream", "o", "CREATE TABLE"),
     ("DELETE FROM o USING t WHERE true", "o is a stream", "o", "CREATE TABLE"),

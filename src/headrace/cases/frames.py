@@ -146,6 +146,10 @@ class _Build:
             return self.spark.read.schema(columns).json(str(folder)).coalesce(1)
         return self.spark.readStream.schema(columns).option("maxFilesPerTrigger", 1).json(str(folder))
 
+    def read_trigger(self, node: Node) -> DataFrame:
+        """The case gives its firings: time is that of the rows."""
+        return self.read_topic(node, self.frames.validated.schemas[node.id])
+
     def read_table(self, node: Node, schema: Schema) -> DataFrame:
         """The rows that the case gives a table, there from the start; of several with one key the last counts."""
         keys = check_key(schema, str(node.config["key"]))

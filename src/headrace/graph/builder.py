@@ -297,6 +297,18 @@ class Builder:
         }
         return self.add("generator", id=id, **given(Builder.generator, settings))
 
+    def trigger(
+        self,
+        every: str | None = None,
+        *,
+        cron: str | None = None,
+        missed: Literal["all", "last"] = "all",
+        id: str | None = None,
+    ) -> Stream:
+        """Makes a row every so often, by a cron line, or once at the start."""
+        settings: dict[str, Json] = {"every": every, "cron": cron, "missed": missed}
+        return self.add("trigger", id=id, **given(Builder.trigger, settings))
+
     def file(
         self,
         path: str,

@@ -84,7 +84,7 @@ def documents(draw: st.DrawFn, *, max_sources: int = MAX_SOURCES, max_steps: int
     """Valid documents over the built-in operators, with branches and several sources."""
     growing = _Growing(draw)
     for _ in range(draw(st.integers(1, max_sources))):
-        draw(st.sampled_from((_topic, _topic, _generator, _file)))(growing)
+        draw(st.sampled_from((_topic, _topic, _generator, _file, _trigger)))(growing)
     for _ in range(draw(st.integers(0, max_steps))):
         stream = draw(st.sampled_from(growing.streams))
         draw(st.sampled_from((_filter, _select, _window, _lookup)))(growing, stream)
@@ -138,6 +138,19 @@ def _generator(growing: _Growing) -> None:
         config["rows"] = growing.draw(st.integers(1, 10_000))
     event_time = _event_time(growing, columns, config)
     growing.streams.append(_Stream(growing.add("generator", config), columns, event_time))
+
+
+def _trigger(growing: _Growing) -> None:
+    told: tuple[dict[str, Json], ...] = (
+        {},
+        {"every": growing.draw(st.sampled_from(_DURATIONS))},
+        {"cron": "*/5 * * * MON"},
+    )
+    config = growing.draw(st.sampled_from(told))
+    if growing.chance():
+        config = {**config, "missed": "last"}
+    columns = (Column("triggered_at", "TIMESTAMP"),)
+    growing.streams.append(_Stream(growing.add("trigger", config), columns, "triggered_at"))
 
 
 def _file(growing: _Growing) -> None:

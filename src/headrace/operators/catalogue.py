@@ -41,6 +41,7 @@ from headrace.operators.time_window import TimeWindow
 from headrace.operators.top_n import TopN
 from headrace.operators.topic_sink import TopicSink
 from headrace.operators.topic_source import TopicSource
+from headrace.operators.trigger_source import TriggerSource
 from headrace.operators.tumbling_window import TumblingWindow
 from headrace.operators.union import Union
 
@@ -49,6 +50,7 @@ AnyOperator: TypeAlias = Operator[Any]
 BUILT_IN: tuple[AnyOperator, ...] = (
     TopicSource(),
     GeneratorSource(),
+    TriggerSource(),
     FileSource(),
     PythonSource(),
     TableSource(),

@@ -30,5 +30,8 @@ class CompileContext(Protocol):
     def read_topic(self, node: Node, schema: Schema) -> DataFrame:
         """Rows of a topic, through Headrace's own data source; only columns that the pipeline uses."""
 
+    def read_trigger(self, node: Node) -> DataFrame:
+        """The firings of a trigger: of a batch its newest ones."""
+
     def read_table(self, node: Node, schema: Schema) -> DataFrame:
         """A topic as a table, no stream: the newest record of each key, in the version of the micro-batch."""

@@ -105,5 +105,10 @@ class _Context:
             raise NotFound(f"no topic {topic!r} was handed in", valid=self.topics)
         return self.topics[topic]
 
+    def read_trigger(self, node: Node) -> DataFrame:
+        if node.id not in self.topics:
+            raise NotFound(f"no firings of {node.id!r} were handed in", valid=self.topics)
+        return self.topics[node.id]
+
     def read_table(self, node: Node, schema: Schema) -> DataFrame:
         return self.read_topic(node, schema)

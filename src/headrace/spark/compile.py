@@ -18,9 +18,11 @@ from headrace.graph.schema import Schema, backquoted
 from headrace.graph.validation import Validated
 from headrace.operators import Catalogue, duration_ms, used_columns
 from headrace.operators.arrow_types import column_types
+from headrace.operators.schedules import newest_firings_ms
 from headrace.operators.serial_chain import ChainInput, ChainPlan
 from headrace.operators.table_source import TableConfig
 from headrace.operators.topic_source import TopicConfig
+from headrace.operators.trigger_source import TRIGGERED_AT, TriggerConfig, schedule_of
 from headrace.operators.value_formats import value_format
 from headrace.serial.places import origin_of
 from headrace.spark.chain_frames import behind_packets, behind_rows, columns_behind, handed_over, lanes_of, with_records
@@ -65,6 +67,8 @@ if TYPE_CHECKING:
 NODE_ROWS = "nodes"
 BAD_ROWS = "bad"
 SKIPPED_ROWS = "skipped"
+# Of a trigger, to somebody who looks at its rows without a job.
+FIRINGS_SHOWN_MAX = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +113,8 @@ class Compilation:
     """What the query looks up, by node: its sources tell the versions."""
     lane_count: int | None = None
     """Lanes of the query's chain, where it has one that was started before."""
+    opened_ms: int = 0
+    """When the query was first started, as long as it has committed nothing."""
     checkpoint: Path | None = None
     """Of the query, where it is a stream."""
     node: Node = field(default_factory=lambda: Node("", ""))
@@ -177,6 +183,19 @@ class Compilation:
         spec = TableSpec(node.id, location, self._format_of(config), end, checkpoint)
         columns = str(self._columns_read(node, schema))
         return self.spark.read.format("headrace-table").schema(columns).option(OPTION, spec.to_json()).load()
+
+    def read_trigger(self, node: Node) -> DataFrame:
+        """A batch over it is for looking: the engine runs none where the clock would have to tick."""
+        config: TriggerConfig = self.validated.configs[node.id]
+        if self.bounded:
+            schedule = schedule_of(config, self.opened_ms)
+            newest = [(moment_ms,) for moment_ms in newest_firings_ms(schedule, self.opened_ms, FIRINGS_SHOWN_MAX)]
+            fired = self.spark.createDataFrame(newest, "at_ms BIGINT")
+            return fired.selectExpr(f"timestamp_millis(at_ms) AS {TRIGGERED_AT}")
+        options = {"config": config.model_dump_json(), "opened_ms": str(self.opened_ms)}
+        return (
+            self.spark.readStream.format("headrace-trigger").schema(str(self._schema(node))).options(**options).load()
+        )
 
     def _source_spec(self, node: Node) -> SourceSpec:
         config = self._topic_config(node)

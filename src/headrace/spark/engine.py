@@ -228,6 +228,7 @@ class Engine:
         """Runs the pipeline once over a range of its topics; all rows become visible together, at the end."""
         require_name(document.name)
         validated = validate(document, self.catalogue)
+        _refuse_clocks(validated)
         began_s = time.monotonic()
         compilation = self._compilation(validated, {}, bounded=True)
         ranges = {
@@ -312,7 +313,8 @@ class Engine:
         jvm.org.apache.spark.sql.classic.SparkSession.setActiveSession(self._spark._jsparkSession)
         register_functions(self._spark, self._functions, validated.document)
         own = self.settings
-        return Compilation(self._spark, self.catalogue, validated, own.bootstrap, own.log_directory, ranges, bounded)
+        made = Compilation(self._spark, self.catalogue, validated, own.bootstrap, own.log_directory, ranges, bounded)
+        return replace(made, opened_ms=time.time_ns() // 1_000_000)
 
     def _launcher(self, validated: Validated, reset: bool, until_end: bool) -> Callable[[], list[RunningQuery]]:
         """Starts all queries of a pipeline; only the first launch resets."""
@@ -352,7 +354,13 @@ class Engine:
             ranges = {node: Range(begin, None, released.get(node, {})) for node, begin in last.starts.items()}
             chain_record = ChainRecord.from_json(last.chain)
             lane_count = chain_record.lane_count
-            compilation = replace(compilation, ranges=ranges, lane_count=lane_count, checkpoint=home.checkpoint)
+            compilation = replace(
+                compilation,
+                ranges=ranges,
+                lane_count=lane_count,
+                checkpoint=home.checkpoint,
+                opened_ms=last.time_ms,
+            )
             create_tables(client, plan.tables)
             compiled = compilation.query(plan)
             chain = make_driver(compilation, plan, home.directory / "serial")
@@ -413,6 +421,14 @@ class Engine:
         return running.is_settled and all(
             offset >= targets.get(partition, 0) for partition, offset in running.progress.positions.items()
         )
+
+
+def _refuse_clocks(validated: Validated) -> None:
+    """Raises InvalidInput for what only the clock can tell: a batch has no time of its own."""
+    for node in validated.document.nodes:
+        if node.operator == "trigger" and {"every", "cron"} & node.config.keys():
+            hint = "start it as a stream; a test file gives its firings as rows: -- @input"
+            raise InvalidInput("a trigger fires by the clock, and a batch has none", node=node.id, hint=hint)
 
 
 def _partitions_wanted(validated: Validated) -> dict[str, int]:

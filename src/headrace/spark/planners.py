@@ -30,7 +30,13 @@ from typing import Final
 from headrace.spark import planner_request
 
 RUNNER: Final = "pyspark.sql.streaming.python_streaming_source_runner"
-PRELOADED: Final = (RUNNER, "headrace.spark.source", "headrace.spark.python_source", "headrace.spark.table_versions")
+PRELOADED: Final = (
+    RUNNER,
+    "headrace.spark.source",
+    "headrace.spark.python_source",
+    "headrace.spark.table_versions",
+    "headrace.spark.trigger_source",
+)
 # As many starts may wait while the server imports.
 BACKLOG: Final = 64
 SOCKET: Final = "socket"

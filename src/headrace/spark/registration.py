@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 from headrace.spark.python_source import PythonDataSource
 from headrace.spark.source import TopicDataSource
 from headrace.spark.table_reader import TableDataSource
+from headrace.spark.trigger_source import TriggerDataSource
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -26,7 +27,7 @@ def register_source(spark: SparkSession) -> None:
     added = [key for key in ENVIRONMENT if key not in environment]
     environment.update(dict.fromkeys(added, ""))
     try:
-        for source in (TopicDataSource, PythonDataSource, TableDataSource):
+        for source in (TopicDataSource, PythonDataSource, TableDataSource, TriggerDataSource):
             spark.dataSource.register(source)
     finally:
         for key in added:

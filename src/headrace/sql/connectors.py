@@ -15,6 +15,8 @@ from headrace.sql.language.tree import Option
 DEFAULT_CONNECTOR = "topic"
 # What CREATE TABLE stands for; no stream has it.
 TABLE_CONNECTOR = "table"
+# What CREATE TRIGGER stands for.
+TRIGGER_CONNECTOR = "trigger"
 
 # Connector → the operator that reads and the one that writes.
 _BUILT_IN: dict[str, tuple[str | None, str | None]] = {

@@ -9,11 +9,12 @@ from headrace.operators.catalogue import AnyOperator, Catalogue
 from headrace.operators.config import setting_names
 from headrace.operators.table_keys import key_setting
 from headrace.sql.analysis import Origin
-from headrace.sql.connectors import Connector
+from headrace.sql.connectors import TRIGGER_CONNECTOR, Connector
 from headrace.sql.expressions import check_expression
 from headrace.sql.language.parser import read_statements
 from headrace.sql.language.script import Script
-from headrace.sql.language.statement_tree import ColumnDefinition, Create
+from headrace.sql.language.statement_tree import ColumnDefinition, Create, CreateTrigger
+from headrace.sql.language.tree import Name, Option
 from headrace.sql.language.values import print_name
 from headrace.sql.language.variables import expand
 from headrace.sql.late_options import split_late
@@ -152,6 +153,14 @@ class Declaration:
         return self._script.error(message, column.span, hint=hint)
 
 
+def trigger_stream(trigger: CreateTrigger) -> Create:
+    """The stream that a trigger is: `WITH (connector = 'trigger', …)`."""
+    told = {"connector": TRIGGER_CONNECTOR, "every": trigger.every, "cron": trigger.cron}
+    span = trigger.span
+    options = tuple(Option(Name(name, span), value, False, span) for name, value in told.items() if value is not None)
+    return Create(False, trigger.name, (), None, options, span)
+
+
 def declared_tables(sql: str, catalogue: Catalogue) -> tuple[Node, ...]:
     """The tables that a script declares with columns, as sources; its other statements are passed over.
 
@@ -164,9 +173,9 @@ def declared_tables(sql: str, catalogue: Catalogue) -> tuple[Node, ...]:
 
 
 def declared_streams(sql: str) -> frozenset[str]:
-    """The names of the streams and tables that a script declares. Raises InvalidSyntax."""
+    """The names of the streams, tables and triggers that a script declares. Raises InvalidSyntax."""
     _, statements = read_statements(expand(sql, {}))
-    return frozenset(one.name.text for one in statements if isinstance(one, Create))
+    return frozenset(one.name.text for one in statements if isinstance(one, Create | CreateTrigger))
 
 
 def _item(column: ColumnDefinition) -> str:

@@ -10,9 +10,9 @@ from headrace.graph.schema import Schema
 from headrace.operators.catalogue import Catalogue
 from headrace.operators.expressions import parse_expression
 from headrace.operators.table_keys import key_columns
-from headrace.sql.connectors import DEFAULT_CONNECTOR, TABLE_CONNECTOR, connector_of, option_name
+from headrace.sql.connectors import DEFAULT_CONNECTOR, TABLE_CONNECTOR, TRIGGER_CONNECTOR, connector_of, option_name
 from headrace.sql.declarations import Declaration
-from headrace.sql.language.durations import print_interval
+from headrace.sql.language.durations import print_duration, print_interval
 from headrace.sql.language.layout import bracketed
 from headrace.sql.language.parser import read_statements
 from headrace.sql.language.statement_tree import Create
@@ -23,6 +23,8 @@ def source_lines(node: Node, catalogue: Catalogue, sink: Node | None = None) -> 
     """The declaration of a source, and of a sink with the same name if one is given; None if there is none."""
     if sink is not None and connector_of(sink.operator) != connector_of(node.operator):
         return None
+    if sink is None and (trigger := _trigger(node)) is not None:
+        return [trigger]
     settings = {**node.config, **(sink.config if sink else {})}
     for columns, rest in _readings(settings, is_table=printed_kind(node.operator) == "TABLE"):
         lines = _declaration(node.id, node.operator, columns, rest)
@@ -53,6 +55,22 @@ def option_items(name: str, operator: str, settings: Config) -> list[str]:
 def printed_kind(operator: str) -> str:
     """What CREATE makes of a source or a sink."""
     return "TABLE" if connector_of(operator) == TABLE_CONNECTOR else "STREAM"
+
+
+def _trigger(node: Node) -> str | None:
+    """CREATE TRIGGER for a node that is one; None if only WITH can say its settings as they are."""
+    if connector_of(node.operator) != TRIGGER_CONNECTOR:
+        return None
+    match list(node.config.items()):
+        case [("every", str(every))] if (duration := print_duration(every)) is not None:
+            schedule = f"EVERY {duration}"
+        case [("cron", str(cron))]:
+            schedule = f"CRON {print_string(cron)}"
+        case []:
+            schedule = "START"
+        case _:
+            return None
+    return f"CREATE TRIGGER {print_name(node.id)} AT {schedule}"
 
 
 def _readings(settings: Config, *, is_table: bool) -> Iterator[tuple[list[str], Config]]:

@@ -10,7 +10,6 @@ from headrace.sql.language.pattern_tree import MatchRecognize, PatternSource
 from headrace.sql.language.script import Script, Span
 from headrace.sql.language.statement_tree import (
     Ask,
-    CreateTrigger,
     Delete,
     Describe,
     Drop,
@@ -39,8 +38,6 @@ def refuse_statement(script: Script, statement: Statement) -> InvalidSyntax:
             hint = "run it on its own, in the shell of `headrace sql` or as its only statement"
             word = script.slice(start).upper()
             return script.error(f"{word} is no part of a pipeline", start, hint=hint)
-        case CreateTrigger():
-            return script.error("triggers cannot run yet: no source makes ticks", statement.name.span)
         case Update() | Delete():
             hint = "name a stream behind FROM or USING; without one, run it on its own in the shell of `headrace sql`"
             return script.error(f"this {script.slice(start).upper()} is no part of a pipeline", start, hint=hint)

@@ -1,6 +1,6 @@
 """SQL → document. The ids of nodes come from the names of statements, so that they stay when others change:
 
-CREATE STREAM t (…)             source t, where it is read
+CREATE STREAM t (…)             source t, where it is read; CREATE TRIGGER likewise
 CREATE VIEW v AS SELECT …       v_filter, v_window, v_having, and v, the last of them
 CREATE STREAM s AS SELECT …     the same, and the sink into_s; CREATE TABLE likewise
 INSERT INTO t SELECT …          t_filter, t_window, t_having, t_select and the sink t
@@ -19,7 +19,7 @@ from headrace.operators.catalogue import Catalogue
 from headrace.operators.table_keys import key_setting
 from headrace.sql.analysis import Analysis
 from headrace.sql.assembly import Assembly, Output
-from headrace.sql.declarations import Declaration
+from headrace.sql.declarations import Declaration, trigger_stream
 from headrace.sql.language import read_annotations, read_statements
 from headrace.sql.language.dialect import plain_name
 from headrace.sql.language.script import Script
@@ -27,6 +27,7 @@ from headrace.sql.language.statement_tree import (
     Create,
     CreateAs,
     CreateFunction,
+    CreateTrigger,
     CreateView,
     Delete,
     Insert,
@@ -105,6 +106,8 @@ class _Translation:
                 pass  # its calls name its place already
             case Create():
                 self._streams.declare(statement)
+            case CreateTrigger():
+                self._streams.declare(trigger_stream(statement))
             case CreateView():
                 self._streams.require_free(statement.name)
                 self._streams.define(statement.name, self._queries.view(statement.name, statement.query))
