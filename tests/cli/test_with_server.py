@@ -43,6 +43,13 @@ def consumed(up: Any, topic: str, count: int) -> list[float]:
     pytest.fail(f"{topic} never held {count} records: {result}")
 
 
+def answers(up: Any, sql: str) -> list[list[list[Any]]]:
+    """The rows that each statement is answered with."""
+    result = up("sql", sql, "--json")
+    assert result.code == 0, result.err
+    return [answer["rows"] for answer in result.json["results"]]
+
+
 def info(up: Any) -> dict[str, Any]:
     found: dict[str, Any] = json.loads((up.directory / "headrace-data" / "run.json").read_text())
     return found
@@ -212,7 +219,17 @@ def test_sql_runs_and_batches(up: Any) -> None:
     started = up("sql", write_sql(up, "run"), "--run", "--json")
     assert started.json["job"]["state"] == "running"
     assert len(consumed(up, "run-out", 20)) == 20
-    assert up("pipeline", "stop", "run").code == 0
+    assert answers(up, "PAUSE PIPELINE run; SHOW PIPELINES")[0] == [["run", 1, "paused"]]
+    up("produce", "run-in", stdin=rows(30))
+    assert answers(up, "RESUME PIPELINE run") == [[["run", 1, "running"]]]
+    assert len(consumed(up, "run-out", 40)) == 40
+    assert up("pipeline", "save", write_sql(up, "run", limit=5)).code == 0
+    change, deployed, rolled_back, stopped = answers(
+        up, "EXPLAIN CHANGE PIPELINE run; DEPLOY PIPELINE run; ROLLBACK PIPELINE run TO VERSION 1; STOP PIPELINE run"
+    )
+    assert any("battery < 5" in line for (line,) in change)
+    assert (deployed, rolled_back) == ([["run", 2, "running"]], [["run", 1, "running"]])
+    assert stopped == [["run", 1, "stopped"]]
 
 
 def test_second_up_on_the_same_data_is_refused(up: Any) -> None:

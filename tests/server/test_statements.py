@@ -77,7 +77,7 @@ def test_several_statements_have_several_answers(service: Service) -> None:
         ("EXPLAIN CHANGE PIPELINE drones", "does not run", "what runs"),
         ("ROLLBACK PIPELINE drones", "no version before 1", ""),
         ("DEPLOY PIPELINE drones VERSION 9", "9", ""),
-        ("PAUSE PIPELINE drones", "not supported yet", "STOP PIPELINE drones"),
+        ("PAUSE PIPELINE drones", "does not run", "START PIPELINE drones"),
         ("START PIPELINE drones", "Spark is still starting", ""),
         (";".join(["SHOW TABLES"] * 21), "at most 20", ""),
         ("SHOW TABLE", "SHOW does not know", "TABLES"),

@@ -174,15 +174,28 @@ class Service:
             document = canonical(draft.document, self.catalogue)
             saved = self._store.save(document, note=body.note, author=body.author, layout=draft.layout)
             self.drafts.write(draft.document, draft.revision, draft.layout, saved.version.number)
-            before = self.running(name)
-            if before is not None and (before.info.number != saved.version.number or body.reset):
-                self._engine.stop(name)
-            try:
-                return saved.version, self.start(name, saved.version.number, reset=body.reset)
-            except HeadraceError:
-                if before is not None:
-                    self._start_again(before)
-                raise
+            return saved.version, self._run_instead(name, saved.version.number, reset=body.reset)
+
+    def switch(self, name: str, number: int | None) -> JobStatus:
+        """That version runs, or the newest. Where it does not start, what ran before runs again.
+
+        Raises NotFound, and what a start raises.
+        """
+        version = self.version(name, number)
+        with self._changing:
+            self._require_ready()
+            return self._run_instead(name, version.info.number, reset=False)
+
+    def _run_instead(self, name: str, number: int, *, reset: bool) -> JobStatus:
+        before = self.running(name)
+        if before is not None and (before.info.number != number or reset):
+            self._engine.stop(name)
+        try:
+            return self.start(name, number, reset=reset)
+        except HeadraceError:
+            if before is not None:
+                self._start_again(before)
+            raise
 
     def _start_again(self, version: Version) -> None:
         try:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import base64
+import time
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from headrace.errors import InvalidInput, NotFound, did_you_mean
+from headrace.errors import Conflict, InvalidInput, NotFound, did_you_mean
 from headrace.graph import Document, Schema, canonical, compare, print_text, validate
+from headrace.server.bodies import SignalBody
 from headrace.server.models.statements import StatementView
 from headrace.spark import JobStatus
 from headrace.spark.rules import rules_of
@@ -36,6 +38,9 @@ if TYPE_CHECKING:
 Cell: TypeAlias = str | int | float | bool | None
 Table: TypeAlias = tuple[list[str], list[list[Cell]]]
 STATEMENTS_MAX = 20
+# How long PAUSE and RESUME wait for the job to come to the place of their signal.
+HOLD_WAIT_S = 60.0
+_POLL_S = 0.05
 _VALID = ("SELECT … FROM table", "CREATE TABLE …", "SHOW …", "DESCRIBE …", "EXPLAIN …", "START PIPELINE …")
 
 
@@ -116,7 +121,7 @@ class Statements:
         return ["table", "topic", "key"], [[table.name, table.topic, table.key] for table in declared]
 
     def _pipelines(self) -> Table:
-        states = {job.pipeline: job.state for job in self._service.jobs()}
+        states = {job.pipeline: _state(job) for job in self._service.jobs()}
         rows: list[list[Cell]] = [
             [info.name, self._service.version(info.name, None).info.number, states.get(info.name, "stopped")]
             for info in self._service.pipelines()
@@ -188,19 +193,24 @@ class Statements:
             case "stop":
                 status = self._service.stop(name)
             case "deploy":
-                status = self._switch(name, action.version)
+                status = self._service.switch(name, action.version)
             case "rollback":
-                status = self._switch(name, action.version or self._before(name))
+                status = self._service.switch(name, action.version or self._before(name))
             case "pause" | "resume":
-                hint = f"STOP PIPELINE {name} keeps its state and its place, START PIPELINE {name} goes on from there"
-                raise InvalidInput(f"{action.action.upper()} PIPELINE is not supported yet", hint=hint)
-        return ["pipeline", "version", "state"], [[name, self._service.job_version(name), status.state]]
+                status = self._hold(name, action.action)
+        return ["pipeline", "version", "state"], [[name, self._service.job_version(name), _state(status)]]
 
-    def _switch(self, name: str, version: int | None) -> JobStatus:
-        self._service.version(name, version)
-        if self._service.running(name) is not None:
-            self._service.stop(name)
-        return self._service.start(name, version, reset=False)
+    def _hold(self, name: str, kind: Literal["pause", "resume"]) -> JobStatus:
+        """The signal is in its place, and the job behind it unless it needs longer than a caller likes to wait."""
+        if self._service.running(name) is None:
+            raise Conflict(f"pipeline {name!r} does not run", hint=f"START PIPELINE {name}")
+        self._service.signals.send(SignalBody(kind=kind, pipeline=name))
+        deadline_s = time.monotonic() + HOLD_WAIT_S
+        status = self._service.job(name)
+        while (status.paused_by is not None) != (kind == "pause") and time.monotonic() < deadline_s:
+            time.sleep(_POLL_S)
+            status = self._service.job(name)
+        return status
 
     def _before(self, name: str) -> int:
         """The version before the one that runs, or before the newest."""
@@ -209,6 +219,10 @@ class Statements:
         if not older:
             raise InvalidInput(f"pipeline {name!r} has no version before {current}")
         return max(older)
+
+
+def _state(status: JobStatus) -> str:
+    return "paused" if status.state == "running" and status.paused_by is not None else status.state
 
 
 def _cell(value: Any) -> Cell:
