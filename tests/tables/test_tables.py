@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import sqlite3
+from contextlib import closing
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from headrace.errors import Conflict, HeadraceError, InvalidInput, NotFound
+from headrace.errors import Conflict, CorruptData, HeadraceError, InvalidInput, NotFound
 from headrace.sql import Delete, InsertValues, Update, parse, read_requests
 from headrace.tables import Tables
+from headrace.tables.declarations import Declarations
 from headrace.tables.store import COPY_AGE_MS_MAX
 from headrace.wire.client import Client
 
@@ -145,6 +148,40 @@ def test_a_table_is_declared_until_its_topic_is_gone(log: Log, tables: Tables) -
         assert [table.name for table in again.known()] == ["limits"]
     finally:
         again.close()
+
+
+def test_what_was_declared_outlives_its_copies(log: Log, tables: Tables) -> None:
+    tables.declare("CREATE TABLE mine (k STRING PRIMARY KEY, v INT) WITH (topic = 'lasting')")
+    log.create("lasting")
+    log.write("lasting", [("x", {"k": "x", "v": 1})])
+    tables.close()
+    for copies in log.directory.glob("tables.sqlite*"):
+        copies.unlink()
+    again = log.tables()
+    try:
+        assert again.ask("SELECT v FROM mine").rows == ((1,),)
+        again.forget("mine")
+    finally:
+        again.close()
+
+
+def test_what_an_older_version_declared_among_its_copies_is_kept(tmp_path: Path) -> None:
+    path = tmp_path / "tables.sqlite"
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("CREATE TABLE declared (name TEXT PRIMARY KEY, statement TEXT NOT NULL)")
+        connection.execute("INSERT INTO declared VALUES ('mine', 'CREATE TABLE mine (k STRING PRIMARY KEY)')")
+        connection.commit()
+    statements = Declarations.beside(path).statements()
+    assert statements == {"mine": "CREATE TABLE mine (k STRING PRIMARY KEY)"}
+    assert not path.exists()
+    assert Declarations.beside(path).statements() == statements
+
+
+@pytest.mark.parametrize("content", ["", "[]", '{"format": 1}'])
+def test_a_file_of_declarations_that_is_broken_is_told(tmp_path: Path, content: str) -> None:
+    (tmp_path / "tables.json").write_text(content)
+    with pytest.raises(CorruptData, match="does not tell the declared tables"):
+        Declarations.beside(tmp_path / "tables.sqlite")
 
 
 def test_a_declared_table_is_dropped_and_its_topic_stays(log: Log, tables: Tables) -> None:

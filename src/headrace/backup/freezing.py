@@ -19,8 +19,10 @@ from headrace.log.holds import HOLDS_DIRECTORY
 from headrace.wire.security.registry import SECURITY_FILE
 
 LOG_DIRECTORY: Final = "log"
+# Copies of tables may be ahead of the cut, and are made from their topics.
+TABLE_COPIES: Final = "tables.sqlite"
 # What belongs to the processes that run, or is made anew by them.
-LEFT_OUT: Final = frozenset({LOG_DIRECTORY, "logs", "spark", "lock", "run.json", "token"})
+LEFT_OUT: Final = frozenset({LOG_DIRECTORY, "logs", "spark", "lock", "run.json", "token", TABLE_COPIES})
 # Of the log's directory, where everything else is topics: users with their rights, and what jobs hold.
 KEPT_OF_LOG: Final = (SECURITY_FILE, HOLDS_DIRECTORY)
 DATABASE_SUFFIX: Final = ".sqlite"

@@ -89,18 +89,6 @@ class TableStore:
         with self._lock:
             return tuple(topic for (topic,) in self._connection.execute("SELECT topic FROM copies ORDER BY topic"))
 
-    def remember(self, name: str, definition: str | None) -> None:
-        """A table that was declared by a statement of its own; None forgets it."""
-        with self._writing() as connection:
-            connection.execute("DELETE FROM declared WHERE name = ?", (name,))
-            if definition is not None:
-                connection.execute("INSERT INTO declared VALUES (?, ?)", (name, definition))
-
-    def declared(self) -> dict[str, str]:
-        """Name → the statement that declared it."""
-        with self._lock:
-            return dict(self._connection.execute("SELECT name, statement FROM declared ORDER BY name").fetchall())
-
     def reader(self) -> sqlite3.Connection:
         """A connection that cannot write, to be closed by the caller."""
         connection = sqlite3.connect(
@@ -130,7 +118,6 @@ class TableStore:
                 topic TEXT NOT NULL, partition INTEGER NOT NULL, reached INTEGER NOT NULL,
                 PRIMARY KEY (topic, partition)
             ) WITHOUT ROWID;
-            CREATE TABLE IF NOT EXISTS declared (name TEXT PRIMARY KEY, statement TEXT NOT NULL);
             PRAGMA user_version = {FORMAT};
             """
         )

@@ -15,6 +15,7 @@ from headrace.operators import Catalogue
 from headrace.spark.specs import TopicLocation
 from headrace.sql import Delete
 from headrace.tables.changes import Change, changed_rows, write_rows
+from headrace.tables.declarations import Declarations
 from headrace.tables.definition import Table, declared_in, tables_of
 from headrace.tables.following import Follower
 from headrace.tables.question import Answer, read_question
@@ -36,6 +37,7 @@ class Tables:
         documents: Callable[[], Iterable[Document]],
         catalogue: Catalogue,
     ) -> None:
+        self._declared = Declarations.beside(path)
         self._store = TableStore(path)
         self._location = location
         self._documents = documents
@@ -72,7 +74,7 @@ class Tables:
         """
         declared = tuple(declared_in(sql, self._catalogue))
         for table in declared:
-            self._store.remember(table.name, sql)
+            self._declared.remember(table.name, sql)
         with self._lock:
             self._look()
         return declared
@@ -84,10 +86,10 @@ class Tables:
         """
         table = self.find(name)
         with self._lock:
-            if table.name not in self._store.declared():
+            if table.name not in self._declared.statements():
                 hint = "delete the pipelines, or save versions without it"
                 raise Conflict(f"the table {table.name!r} is there by its pipelines", hint=hint)
-            self._store.remember(table.name, None)
+            self._declared.forget(table.name)
             self._look()
         return table.name
 
@@ -167,15 +169,15 @@ class Tables:
         with self._lock:
             self._followers = {table: one for table, one in self._followers.items() if table.topic != topic}
             self._store.drop(topic)
-            for name, sql in self._store.declared().items():
+            for name, sql in self._declared.statements().items():
                 if any(table.topic == topic for table in declared_in(sql, self._catalogue)):
-                    self._store.remember(name, None)
+                    self._declared.forget(name)
 
     def _look(self) -> None:
         """Which tables there are: what a statement of its own declares, else the first pipeline that names one."""
         seen: dict[str, tuple[Table, ...]] = {}
         known: dict[str, Table] = {}
-        for sql in self._store.declared().values():
+        for sql in self._declared.statements().values():
             seen[sql] = self._seen.get(sql) or tuple(declared_in(sql, self._catalogue))
             known |= {table.name.lower(): table for table in seen[sql]}
         for document in self._documents():
