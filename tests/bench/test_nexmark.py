@@ -13,7 +13,7 @@ from headrace.bench.nexmark_events import CLOSING_MS, PER_GROUP, SCHEMAS, STREAM
 from headrace.bench.nexmark_peer import BY_HAND
 from headrace.bench.nexmark_queries import NAMES, find_query, parse_query
 from headrace.bench.nexmark_results import canonical, require_equal, rows_of_files
-from headrace.bench.nexmark_site import SIDE_DECLARATION
+from headrace.bench.nexmark_site import declarations
 from headrace.bench.rows import EPOCH_MS, PARTITIONS
 from headrace.errors import InvalidInput, JobFailed
 from headrace.pipeline import Pipeline
@@ -21,35 +21,43 @@ from headrace.pipeline import Pipeline
 
 def test_events_are_the_same_each_time_and_as_many_of_each_kind_as_in_the_original() -> None:
     events = Events(10_000)
-    for stream in STREAMS:
-        first, again = (list(events.blocks(stream)) for _ in range(2))
-        assert [block.rows for block in first] == [block.rows for block in again]
-        assert sum(block.rows.num_rows for block in first) == events.rows_of(stream)
-        assert events.rows_of(stream) == 200 * PER_GROUP[stream] + PARTITIONS
-        assert first[0].rows.schema.names == [column.split()[0] for column in SCHEMAS[stream].split(", ")]
+    first, again = (list(events.blocks()) for _ in range(2))
+    assert [block.rows for block in first] == [block.rows for block in again]
+    assert sum(block.rows.num_rows for block in first) == events.total
+    assert [block.batch for block in first] == sorted(block.batch for block in first)
+    kinds = Counter(kind for block in first for kind in block.rows["event_type"].to_pylist())
+    assert kinds == {number: 200 * PER_GROUP[kind] + PARTITIONS for number, kind in enumerate(STREAMS)}
+
+
+def test_each_event_is_the_same_as_columns_and_as_text() -> None:
+    for block in Events(5_000).blocks():
+        for row, text in zip(block.rows.to_pylist(), block.values.to_pylist(), strict=True):
+            value = json.loads(text)
+            kind = STREAMS[value["event_type"]]
+            assert list(value) == ["event_type", *(column.split()[0] for column in SCHEMAS[kind].split(", "))]
+            assert {name: row[name] for name in value if "ateTime" not in name and name != "expires"} == {
+                name: item for name, item in value.items() if "ateTime" not in name and name != "expires"
+            }
+            assert all(row[name] is None for name in row if name not in value)
 
 
 def test_bids_are_in_order_of_time_and_half_of_them_for_hot_auctions() -> None:
-    rows = [row for block in Events(50_000).blocks("bid") for row in block.rows.to_pylist()]
-    bids = [row for row in rows if row["bidder"] != -1]
-    times_ms = [round(row["dateTime"].timestamp() * 1000) for row in bids]
+    rows = [row for block in Events(50_000).blocks() for row in block.rows.to_pylist()]
+    last = [row for row in rows if row["dateTime"].timestamp() * 1000 == CLOSING_MS]
+    assert len(last) == PARTITIONS * len(STREAMS)
+    times_ms = [round(row["dateTime"].timestamp() * 1000) for row in rows if row not in last]
+    assert (times_ms[0], times_ms[-1]) == (EPOCH_MS, EPOCH_MS + 499)
     assert times_ms == sorted(times_ms)
-    assert times_ms[0] == EPOCH_MS
-    assert times_ms[-1] == EPOCH_MS + 499
-    hot = sum(row["auction"] % 100 == 0 for row in bids) / len(bids)
-    assert 0.45 < hot < 0.55
-    assert {round(row["dateTime"].timestamp() * 1000) for row in rows if row["bidder"] == -1} == {CLOSING_MS}
+    bids = [row for row in rows if row["event_type"] == STREAMS.index("bid")]
+    assert 0.45 < sum(row["auction"] % 100 == 0 for row in bids) / len(bids) < 0.55
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_every_query_is_a_pipeline_and_is_written_by_hand_too(name: str) -> None:
     query = find_query(name)
-    streams = "".join(
-        f"CREATE STREAM {stream} ({columns}, WATERMARK FOR dateTime AS dateTime - INTERVAL '4' SECOND);\n"
-        for stream, columns in SCHEMAS.items()
-    )
-    document = Pipeline.from_sql(f"{streams}{SIDE_DECLARATION}CREATE STREAM result AS {query.sql};").document()
-    assert {node.id for node in document.nodes} & set(STREAMS) == set(query.reads)
+    declared = declarations(query, "events", "json", 1_000)
+    document = Pipeline.from_sql(f"{declared}CREATE STREAM result AS {query.sql};").document()
+    assert [node.id for node in document.nodes if node.operator == "topic"] == ["events"]
     assert (name in BY_HAND) is ("pyspark" not in query.without)
 
 

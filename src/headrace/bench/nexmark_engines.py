@@ -70,14 +70,14 @@ class Ours:
         # Of one partition, so that the last of the rows of a key can be told.
         self.home.create_topic(run, partitions=1)
         created = f"CREATE STREAM result WITH (topic = '{run}') AS {query.sql};"
-        pipeline = Pipeline.from_sql(f"{self.site.declarations(self.format, extent)}{created}", name=run)
+        pipeline = Pipeline.from_sql(f"{self.site.declarations(query, self.format, extent)}{created}", name=run)
         began_s, used_s = time.monotonic(), self._cpu_s()
         self.home.start(pipeline)
         ended_s, cpu_s = self._settled(run)
         self.home.stop(run)
         if right is not None:
             require_equal(right, canonical(self.home.rows(run), query.keys), f"{run} of {self.name}")
-        return Figure(self.site.rows_read(query), ended_s - began_s, cpu_s - used_s)
+        return Figure(self.site.event_count, ended_s - began_s, cpu_s - used_s)
 
     def _settled(self, run: str) -> tuple[float, float]:
         """When the last rows were out, and the CPU used by then. The micro-batch that closes windows has no rows to
@@ -115,7 +115,7 @@ class PySpark:
         output = place / "rows"
         command = {"run": "nexmark", "query": query.name, "changes": query.is_changing, "output": str(output)}
         command = {**self.site.files(extent), **command, "checkpoint": str(place / "checkpoint")}
-        figure = _figure(self.peers, self.name, command, self.site.rows_read(query))
+        figure = _figure(self.peers, self.name, command, self.site.event_count)
         if figure is not None and right is not None:
             require_equal(right, canonical(rows_of_files(output), query.keys), f"{run} of {self.name}")
         return figure
@@ -139,7 +139,7 @@ class Flink:
             "streaming": right is None or not query.is_changing,
             "output": None if output is None else str(output),
         }
-        figure = _figure(self.peers, self.name, command, self.site.rows_read(query))
+        figure = _figure(self.peers, self.name, command, self.site.event_count)
         if figure is not None and output is not None and right is not None:
             require_equal(right, canonical(rows_of_files(output), query.keys), f"{run} of {self.name}")
         return figure

@@ -1,10 +1,12 @@
 """The events of Nexmark: persons, auctions and bids, the same for the same seed, with the hot keys of the original.
 
-Of 50 events one is a person, three are auctions and 46 are bids, in this order, 100,000 a second of event time.
+Of 50 events one is a person, three are auctions and 46 are bids, in this order, 100,000 a second of event time. As in
+the original they are one stream; `event_type` tells them apart, and an event has the columns of its kind.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
@@ -13,7 +15,7 @@ from typing import Any, Final, Literal
 import numpy as np
 import pyarrow as pa
 
-from headrace.bench.rows import EPOCH_MS, MICRO_BATCHES, PARTITIONS, Block
+from headrace.bench.rows import EPOCH_MS, PARTITIONS, json_values
 
 Stream = Literal["person", "auction", "bid"]
 STREAMS: Final[tuple[Stream, ...]] = ("person", "auction", "bid")
@@ -30,6 +32,11 @@ SCHEMAS: Final[dict[Stream, str]] = {
         "auction BIGINT, bidder BIGINT, price BIGINT, channel STRING, url STRING, dateTime TIMESTAMP, extra STRING"
     ),
 }
+EVENT_TYPE: Final = "event_type"
+EVENT_SCHEMA: Final = ", ".join(
+    dict.fromkeys((f"{EVENT_TYPE} INT", *(column for columns in SCHEMAS.values() for column in columns.split(", "))))
+)
+"""Of the one stream: what any of its events may have."""
 
 # A table beside the events, for q13.
 SIDE_INPUT: Final = "side_input"
@@ -41,6 +48,9 @@ EVENTS_PER_GROUP: Final = 50
 PER_GROUP: Final[dict[Stream, int]] = {"person": 1, "auction": 3, "bid": 46}
 FIRST_IN_GROUP: Final[dict[Stream, int]] = {"person": 0, "auction": 1, "bid": 4}
 EVENTS_PER_MS: Final = 100
+# What comes in one and a half seconds makes a micro-batch.
+EVENTS_PER_BATCH: Final = 150_000
+MICRO_BATCHES_MIN: Final = 2
 CLOSING_MS: Final = EPOCH_MS + 3_600_000
 """The time of the last row of each partition, an hour after all others: it closes their windows."""
 
@@ -61,29 +71,61 @@ _Integers = np.ndarray[Any, np.dtype[np.int64]]
 
 
 @dataclass(frozen=True, slots=True)
+class EventBlock:
+    """What one partition holds for one micro-batch, in order of time: as columns, and each event as JSON."""
+
+    batch: int
+    partition: int
+    rows: pa.RecordBatch
+    values: pa.StringArray
+
+    def first(self, count: int) -> EventBlock:
+        return EventBlock(self.batch, self.partition, self.rows.slice(0, count), self.values.slice(0, count))
+
+
+@dataclass(frozen=True, slots=True)
 class Events:
     """A run of Nexmark. `count` is a multiple of 50: whole groups."""
 
     count: int
     seed: int = SEED
 
-    def rows_of(self, stream: Stream) -> int:
-        """With the closing row of every partition."""
-        return self._plain_rows(stream) + PARTITIONS
+    @property
+    def total(self) -> int:
+        """With the closing events of every partition, one of each kind."""
+        return self.count + PARTITIONS * len(STREAMS)
 
-    def blocks(self, stream: Stream) -> Iterator[Block]:
-        """The rows of one stream in order of time: batch by batch, in each the partitions one after the other."""
-        maker = _Maker(np.random.default_rng((self.seed, STREAMS.index(stream))))
-        borders = np.linspace(0, self._plain_rows(stream), MICRO_BATCHES * PARTITIONS + 1).astype(int)
+    @property
+    def micro_batches(self) -> int:
+        return max(MICRO_BATCHES_MIN, math.ceil(self.count / EVENTS_PER_BATCH))
+
+    def blocks(self) -> Iterator[EventBlock]:
+        """All events in order of time: batch by batch, in each the partitions one after the other."""
+        maker = _Maker(np.random.default_rng(self.seed))
+        groups = self.count // EVENTS_PER_GROUP
+        borders = np.linspace(0, groups, self.micro_batches * PARTITIONS + 1).astype(int)
         for number, (first, end) in enumerate(pairwise(borders.tolist())):
-            rows = maker.rows(stream, np.arange(first, end))
             batch = number // PARTITIONS
-            if batch == MICRO_BATCHES - 1:
-                rows = _closed(stream, rows)
-            yield Block(batch, number % PARTITIONS, rows)
+            kinds = {stream: maker.rows(stream, np.arange(first, end)) for stream in STREAMS}
+            if batch == self.micro_batches - 1:
+                kinds = {stream: _closed(rows) for stream, rows in kinds.items()}
+            yield EventBlock(batch, number % PARTITIONS, *_mixed(kinds))
 
-    def _plain_rows(self, stream: Stream) -> int:
-        return self.count // EVENTS_PER_GROUP * PER_GROUP[stream]
+
+def _mixed(kinds: dict[Stream, pa.RecordBatch]) -> tuple[pa.RecordBatch, pa.StringArray]:
+    """The events of all kinds in their order, whose number each row has beside its columns."""
+    order = np.argsort(np.concatenate([rows["number"].to_numpy() for rows in kinds.values()]), kind="stable")
+    typed = [_of_kind(number, kinds[stream]) for number, stream in enumerate(STREAMS)]
+    texts = pa.concat_arrays([json_values(rows) for rows in typed])
+    columns = pa.concat_tables([pa.Table.from_batches([rows]) for rows in typed], promote_options="default")
+    names = [column.split()[0] for column in EVENT_SCHEMA.split(", ")]
+    (rows,) = columns.select(names).take(order).combine_chunks().to_batches()
+    return rows, texts.take(pa.array(order))
+
+
+def _of_kind(number: int, rows: pa.RecordBatch) -> pa.RecordBatch:
+    kind = pa.array(np.full(rows.num_rows, number, np.int32))
+    return rows.drop_columns(["number"]).add_column(0, EVENT_TYPE, kind)
 
 
 def side_input() -> list[dict[str, object]]:
@@ -96,12 +138,15 @@ class _Maker:
         self._random = random
         self._words = [self._word(5) for _ in range(_POOL)]
 
-    def rows(self, stream: Stream, ordinals: _Integers) -> pa.RecordBatch:
-        """The rows of these ordinals within their stream."""
-        groups, places = np.divmod(ordinals, PER_GROUP[stream])
-        events = groups * EVENTS_PER_GROUP + FIRST_IN_GROUP[stream] + places
+    def rows(self, stream: Stream, groups: _Integers) -> pa.RecordBatch:
+        """The rows of one kind in these groups, each with the number of its event."""
+        per_group = PER_GROUP[stream]
+        places = np.arange(per_group)
+        ordinals = (groups[:, None] * per_group + places).ravel()
+        numbers = (groups[:, None] * EVENTS_PER_GROUP + FIRST_IN_GROUP[stream] + places).ravel()
         make = {"person": self._persons, "auction": self._auctions, "bid": self._bids}[stream]
-        return pa.record_batch(make(groups, ordinals, EPOCH_MS + events // EVENTS_PER_MS))
+        columns = make(ordinals // per_group, ordinals, EPOCH_MS + numbers // EVENTS_PER_MS)
+        return pa.record_batch({**columns, "number": numbers})
 
     def _persons(self, groups: _Integers, ordinals: _Integers, at_ms: _Integers) -> dict[str, Any]:
         first, last = (self._any_of(names, len(groups)) for names in (_FIRST_NAMES, _LAST_NAMES))
@@ -197,7 +242,7 @@ def _times(at_ms: _Integers) -> pa.Array[Any]:
     return whole.cast(pa.timestamp("ms", tz="UTC"))
 
 
-def _closed(stream: Stream, rows: pa.RecordBatch) -> pa.RecordBatch:
+def _closed(rows: pa.RecordBatch) -> pa.RecordBatch:
     """The rows and one behind them of nobody, much later."""
     last = {
         field.name: _times(np.array([CLOSING_MS]))
@@ -205,5 +250,6 @@ def _closed(stream: Stream, rows: pa.RecordBatch) -> pa.RecordBatch:
         else pa.array(["" if pa.types.is_string(field.type) else -1], field.type)
         for field in rows.schema
     }
+    last["number"] = pa.array([np.iinfo(np.int64).max], pa.int64())
     behind = pa.Table.from_batches([rows, pa.record_batch(last, schema=rows.schema)]).combine_chunks()
     return behind.to_batches()[0]

@@ -19,42 +19,46 @@ Command = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Streams:
-    """The streams, each a folder of JSON files, as many files a micro-batch as the command says."""
+    """Views of the events, a folder of JSON files, as many files a micro-batch as the command says."""
 
     spark: SparkSession
     command: Command
 
     @property
     def bid(self) -> DataFrame:
-        return self._read("bid")
+        return self._view("bid")
 
     @property
     def auction(self) -> DataFrame:
-        return self._read("auction")
+        return self._view("auction")
 
     @property
     def person(self) -> DataFrame:
-        return self._read("person")
+        return self._view("person")
 
     @property
     def side_input(self) -> DataFrame:
         """A table: it is read as it is."""
-        reader = self.spark.read.schema(self.command["schemas"]["side_input"])
+        reader = self.spark.read.schema(self.command["side_input"])
         return reader.json(os.path.join(self.command["path"], "side_input"))
 
-    def _read(self, name: str) -> DataFrame:
-        reader = self.spark.readStream.schema(self.command["schemas"][name])
+    def _view(self, name: str) -> DataFrame:
+        reader = self.spark.readStream.schema(self.command["events"])
         files = reader.option("maxFilesPerTrigger", self.command["files_per_batch"])
-        return files.json(os.path.join(self.command["path"], name)).withWatermark("dateTime", WATERMARK)
+        events = files.json(os.path.join(self.command["path"], "events")).withWatermark("dateTime", WATERMARK)
+        columns, condition = self.command["views"][name]
+        return events.where(condition).select(*columns.split(", "))
 
 
 def run_reference(spark: SparkSession, command: Command) -> bool:
     """The rows that are right are in `output` afterwards, as JSON; without those at or after `until`, if given."""
-    for name, schema in command["schemas"].items():
-        rows = spark.read.schema(schema).json(os.path.join(command["path"], name))
-        if command["until"] is not None and "dateTime" in rows.columns:
-            rows = rows.where(F.col("dateTime") < F.timestamp_millis(F.lit(command["until"])))
-        rows.createOrReplaceTempView(name)
+    events = spark.read.schema(command["events"]).json(os.path.join(command["path"], "events"))
+    if command["until"] is not None:
+        events = events.where(F.col("dateTime") < F.timestamp_millis(F.lit(command["until"])))
+    for name, (columns, condition) in command["views"].items():
+        events.where(condition).select(*columns.split(", ")).createOrReplaceTempView(name)
+    side = spark.read.schema(command["side_input"]).json(os.path.join(command["path"], "side_input"))
+    side.createOrReplaceTempView("side_input")
     spark.sql(command["sql"]).write.json(command["output"])
     return True
 

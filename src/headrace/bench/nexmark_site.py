@@ -5,28 +5,40 @@ from __future__ import annotations
 import json
 import math
 from collections import Counter
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final, Literal
 
 from headrace.bench import rows as data
-from headrace.bench.nexmark_events import SCHEMAS, SIDE_INPUT, SIDE_SCHEMA, STREAMS, Events, Stream, side_input
+from headrace.bench.nexmark_events import (
+    EVENT_SCHEMA,
+    EVENT_TYPE,
+    SCHEMAS,
+    SIDE_INPUT,
+    SIDE_SCHEMA,
+    STREAMS,
+    EventBlock,
+    Events,
+    Stream,
+    side_input,
+)
 from headrace.bench.nexmark_queries import Query
 from headrace.bench.peers import Say
 from headrace.embedded import Local
 from headrace.wire.client import Client
 
+EVENTS: Final = "events"
 _DECLARATION: Final = (
-    "CREATE STREAM {stream} ({columns}, WATERMARK FOR dateTime AS dateTime - INTERVAL '4' SECOND) "
+    f"CREATE STREAM {EVENTS} ({EVENT_SCHEMA}, WATERMARK FOR dateTime AS dateTime - INTERVAL '4' SECOND) "
     "WITH (topic = '{topic}', format = '{format}', max_rows_per_batch = {records_per_batch});\n"
 )
-SIDE_DECLARATION: Final = "CREATE TABLE side_input (key BIGINT PRIMARY KEY, value STRING);\n"
+_SIDE_DECLARATION: Final = "CREATE TABLE side_input (key BIGINT PRIMARY KEY, value STRING);\n"
 # Of every partition, for hardly any events: what is left of a run is its start.
-FEW_ROWS: Final = 4
+FEW_EVENTS: Final = 8
 
 # All events, or hardly any.
 Extent = Literal["all", "few"]
 Format = Literal["json", "arrow"]
+EXTENTS: Final[tuple[Extent, ...]] = ("all", "few")
 
 
 class AuctionSite:
@@ -43,37 +55,31 @@ class AuctionSite:
     def prepare(self) -> None:
         """All events are written afterwards, and on disk."""
         self._say(f"writing {self._events.count:,} events to topics and files")
-        extents: tuple[Extent, ...] = ("all", "few")
+        for extent in EXTENTS:
+            self._create(extent)
         with Client(self._home.bootstrap, client_id="headrace-bench") as client:
-            for stream in STREAMS:
-                for extent in extents:
-                    self._create(stream, extent)
-                for block in self._events.blocks(stream):
-                    self._write(client, stream, "all", block)
-                    if block.batch == 0:
-                        self._write(client, stream, "few", replace(block, rows=block.rows.slice(0, FEW_ROWS)))
+            for block in self._events.blocks():
+                self._write(client, "all", block)
+                if block.batch == 0:
+                    self._write(client, "few", block.first(FEW_EVENTS))
         rows = side_input()
         self._home.create_topic(SIDE_INPUT, config={"cleanup.policy": "compact"})
         self._home.produce(SIDE_INPUT, rows, key="key")
-        for extent in extents:
+        for extent in EXTENTS:
             for folder in (self._files(extent), self._lines(extent)):
                 (folder / SIDE_INPUT).mkdir()
                 (folder / SIDE_INPUT / "0.json").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
 
-    def declarations(self, format_: Format, extent: Extent) -> str:
-        """Our SQL for the streams."""
-        batches = data.MICRO_BATCHES if extent == "all" else 1
-        streams = [
-            _DECLARATION.format(
-                stream=stream,
-                columns=SCHEMAS[stream],
-                topic=_topic(stream, format_, extent),
-                format=format_,
-                records_per_batch=math.ceil(self._record_counts[_topic(stream, format_, extent)] / batches),
-            )
-            for stream in STREAMS
-        ]
-        return "".join((*streams, SIDE_DECLARATION))
+    @property
+    def event_count(self) -> int:
+        """All that a run reads: every query reads the one stream."""
+        return self._events.total
+
+    def declarations(self, query: Query, format_: Format, extent: Extent) -> str:
+        """Our SQL for what the query reads."""
+        topic = _topic(format_, extent)
+        batches = self._events.micro_batches if extent == "all" else 1
+        return declarations(query, topic, format_, math.ceil(self._record_counts[topic] / batches))
 
     def files(self, extent: Extent) -> dict[str, Any]:
         """For Spark: a file for each partition of a micro-batch."""
@@ -83,28 +89,25 @@ class AuctionSite:
         """For Flink, which reads the files of a folder in any order: one for each partition."""
         return self._folder(self._lines(extent))
 
-    def rows_read(self, query: Query) -> int:
-        return sum(self._events.rows_of(stream) for stream in query.reads)
-
-    def _create(self, stream: Stream, extent: Extent) -> None:
+    def _create(self, extent: Extent) -> None:
         for folder in (self._files(extent), self._lines(extent)):
-            (folder / stream).mkdir(parents=True)
-        self._home.create_topic(_topic(stream, "json", extent), partitions=data.PARTITIONS)
-        arrow = _topic(stream, "arrow", extent)
-        self._home.create_topic(arrow, partitions=data.PARTITIONS, config=data.ARROW_TOPIC_CONFIG)
+            (folder / EVENTS).mkdir(parents=True)
+        self._home.create_topic(_topic("json", extent), partitions=data.PARTITIONS)
+        self._home.create_topic(_topic("arrow", extent), partitions=data.PARTITIONS, config=data.ARROW_TOPIC_CONFIG)
 
-    def _write(self, client: Client, stream: Stream, extent: Extent, block: data.Block) -> None:
-        values = data.json_values(block.rows)
-        data.write_file(block, self._files(extent) / stream)
-        with (self._lines(extent) / stream / f"{block.partition}.json").open("a") as file:
-            file.writelines(f"{line}\n" for line in values.to_pylist())
-        json_topic, arrow_topic = _topic(stream, "json", extent), _topic(stream, "arrow", extent)
-        data.append_values(client, json_topic, block.partition, values)
+    def _write(self, client: Client, extent: Extent, block: EventBlock) -> None:
+        text = "".join(f"{line}\n" for line in block.values.to_pylist())
+        data.write_lines(text, self._files(extent) / EVENTS, block.batch * data.PARTITIONS + block.partition)
+        with (self._lines(extent) / EVENTS / f"{block.partition}.json").open("a") as file:
+            file.write(text)
+        json_topic, arrow_topic = _topic("json", extent), _topic("arrow", extent)
+        data.append_values(client, json_topic, block.partition, block.values)
         self._record_counts[json_topic] += block.rows.num_rows
         self._record_counts[arrow_topic] += data.append_arrow(client, arrow_topic, block.partition, block.rows)
 
     def _folder(self, path: Path) -> dict[str, Any]:
-        return {"path": str(path), "schemas": {**SCHEMAS, SIDE_INPUT: SIDE_SCHEMA}}
+        views = {stream: [view_columns(stream), view_condition(stream)] for stream in STREAMS}
+        return {"path": str(path), "events": EVENT_SCHEMA, "side_input": SIDE_SCHEMA, "views": views}
 
     def _files(self, extent: Extent) -> Path:
         return self._directory / "files" / extent
@@ -113,5 +116,23 @@ class AuctionSite:
         return self._directory / "lines" / extent
 
 
-def _topic(stream: Stream, format_: Format, extent: Extent) -> str:
-    return f"{stream}-{format_}" if extent == "all" else f"{stream}-{format_}-few"
+def declarations(query: Query, topic: str, format_: Format, records_per_batch: int) -> str:
+    """The one stream of events in our SQL, a view for each kind that the query reads, and the table beside it."""
+    stream = _DECLARATION.format(topic=topic, format=format_, records_per_batch=records_per_batch)
+    views = [
+        f"CREATE VIEW {kind} AS SELECT {view_columns(kind)} FROM {EVENTS} WHERE {view_condition(kind)};\n"  # noqa: S608
+        for kind in query.reads
+    ]
+    return "".join((stream, *views, _SIDE_DECLARATION))
+
+
+def view_columns(kind: Stream) -> str:
+    return ", ".join(column.split()[0] for column in SCHEMAS[kind].split(", "))
+
+
+def view_condition(kind: Stream) -> str:
+    return f"{EVENT_TYPE} = {STREAMS.index(kind)}"
+
+
+def _topic(format_: Format, extent: Extent) -> str:
+    return f"{EVENTS}-{format_}" if extent == "all" else f"{EVENTS}-{format_}-few"

@@ -23,6 +23,8 @@ SCHEMA: Final = (
 )
 PARTITIONS: Final = 2
 MICRO_BATCHES: Final = 4
+# Files are so many seconds old at most.
+FILES_MAX: Final = 10_000
 DRONES: Final = 100
 SEED: Final = 1
 
@@ -79,11 +81,15 @@ def json_values(rows: pa.RecordBatch) -> pa.StringArray:
 
 
 def write_file(block: Block, directory: Path) -> None:
-    """JSON lines; Spark takes the oldest files first, so their times say the order."""
-    number = block.batch * PARTITIONS + block.partition
+    text = "".join(f"{line}\n" for line in json_values(block.rows).to_pylist())
+    write_lines(text, directory, block.batch * PARTITIONS + block.partition)
+
+
+def write_lines(text: str, directory: Path, number: int) -> None:
+    """A file of JSON lines; Spark takes the oldest files first, so their times say the order."""
     path = directory / f"{number:04d}.json"
-    path.write_text("".join(f"{line}\n" for line in json_values(block.rows).to_pylist()))
-    modified_s = time.time() - MICRO_BATCHES * PARTITIONS + number
+    path.write_text(text)
+    modified_s = time.time() - FILES_MAX + number
     os.utime(path, (modified_s, modified_s))
 
 
