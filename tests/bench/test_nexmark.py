@@ -32,7 +32,7 @@ def test_events_are_the_same_each_time_and_as_many_of_each_kind_as_in_the_origin
 def test_each_event_is_the_same_as_columns_and_as_text() -> None:
     for block in Events(5_000).blocks():
         for row, text in zip(block.rows.to_pylist(), block.values.to_pylist(), strict=True):
-            value = json.loads(text)
+            value = json.loads(str(text))
             kind = STREAMS[value["event_type"]]
             assert list(value) == ["event_type", *(column.split()[0] for column in SCHEMAS[kind].split(", "))]
             assert {name: row[name] for name in value if "ateTime" not in name and name != "expires"} == {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -21,7 +22,7 @@ from headrace.spark import chain as chain_module
 from headrace.spark.chain import inputs_of, lane_task, results_of
 from headrace.spark.chain_driver import ChainDriver, batch_time_us, batch_watermark_us
 from headrace.spark.orders import ChainRecord, Orders
-from headrace.spark.packets import ReadCounts, packed, unpacked
+from headrace.spark.packets import Packer, ReadCounts, packet_of, unpacked
 from headrace.spark.query_figures import QueryFigures
 from headrace.spark.specs import CHAIN_COLUMN, LETTER_COLUMN, RECORD_ORIGIN, RECORD_TIME
 
@@ -248,15 +249,25 @@ def test_lanes_of_keys_are_spread() -> None:
     assert min(np.bincount(lanes)) > 150
 
 
+def packed(
+    data: list[pa.RecordBatch], origin: int, partitioning: Partitioning, lane_count: int, counts: ReadCounts
+) -> list[pa.RecordBatch]:
+    packer = Packer(origin, partitioning, lane_count)
+    packets = [packet for rows in data for packet in packer.add(rows)]
+    return [*packets, *packer.rest(), packet_of(counts, origin, lane_count)]
+
+
 def lanes_of_packets(partitioning: Partitioning, lane_count: int) -> list[list[int]]:
     """The numbers of the rows that each lane gets, of two batches of ten."""
     data = [rows(*((f"k{n % 4}", n, 0) for n in range(first, first + 10))) for first in (0, 10)]
-    arrived = list(packed(data, 0, partitioning, lane_count, ReadCounts()))
+    arrived = packed(data, 0, partitioning, lane_count, ReadCounts())
     own = [
         [batch.filter(pa.array([value == lane for value in batch["lane"].to_pylist()])) for batch in arrived]
         for lane in range(lane_count)
     ]
-    return [[n for one in unpacked(lane, {}) for n in one.rows["n"].to_pylist() if n is not None] for lane in own]
+    return [
+        [n for one in unpacked(lane, ReadCounts()) for n in one.rows["n"].to_pylist() if n is not None] for lane in own
+    ]
 
 
 def test_rows_take_turns(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -276,20 +287,29 @@ def test_a_function_that_gives_no_lanes_is_named(place: str, told: str) -> None:
     assert place in str(caught.value)
 
 
+def counted(partition: int) -> ReadCounts:
+    return ReadCounts(Counter(t=50, f=15), Counter(t=partition), {partition: 1_000 + partition})
+
+
 def test_packets_bring_every_row_to_its_lane_in_order() -> None:
     data = [rows(*((f"k{n % 7}", n, 0) for n in range(first, first + 50))) for first in range(0, 300, 50)]
     sent = [
-        packed(data[origin::2], origin, Partitioning("by_key", ("k",)), LANES, ReadCounts(50, origin))
-        for origin in (0, 1)
+        packed(data[origin::2], origin, Partitioning("by_key", ("k",)), LANES, counted(origin)) for origin in (0, 1)
     ]
     arrived = [batch for batches in sent for batch in batches][::-1]
-    counts: dict[int, ReadCounts] = {}
+    counts = ReadCounts()
+    told: dict[int, int] = {}
     found: list[list[tuple[int, int]]] = [[] for _ in range(LANES)]
     for lane in range(LANES):
         own = [batch.filter(pa.array([value == lane for value in batch["lane"].to_pylist()])) for batch in arrived]
         for piece in unpacked(own, counts):
+            if piece.reached_us:
+                assert not piece.rows.num_rows
+                told |= piece.reached_us
+                continue
             assert set(lane_of([piece.rows["k"]], LANES).tolist()) == {lane}
             found[lane] += [(piece.origin or 0, n) for n in piece.rows["n"].to_numpy().tolist()]
-    assert counts == {0: ReadCounts(100, 1)}
+    assert told == counts.reached_us
+    assert counts == ReadCounts(Counter(t=100, f=30), Counter(t=1), {0: 1_000, 1: 1_001})
     assert sorted(n for lane in found for _, n in lane) == list(range(300))
     assert all(lane == sorted(lane) for lane in found)

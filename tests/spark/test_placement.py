@@ -12,6 +12,7 @@ from headrace.spark.plan import chain_of, plan_queries
 
 SOURCE = 'topic t schema="k STRING, n BIGINT"'
 BY_KEY = 'length-window 3 keys=k aggregates=["sum(n) AS s"]'
+BY_M = 'length-window 3 keys=k aggregates=["sum(m) AS s"]'
 AS_TOPIC = f"{BY_KEY} partitioned=as_topic"
 
 
@@ -22,7 +23,11 @@ AS_TOPIC = f"{BY_KEY} partitioned=as_topic"
         (f"{SOURCE} ! {AS_TOPIC} ! to-topic o", "reader", "rows", "Spark writes the text for to-topic"),
         (f"{SOURCE} ! {BY_KEY} ! to-file d format=parquet", "packets", "writer", "lanes are by k"),
         (f"{SOURCE} ! {BY_KEY} ! filter s>1 ! to-file d format=csv", "packets", "rows", "filter follows"),
-        (f"{SOURCE} ! filter n>1 ! {BY_KEY} ! to-topic o format=arrow", "rows", "writer", "filter comes first"),
+        (f"{SOURCE} ! filter n>1 ! {BY_KEY} ! to-topic o format=arrow", "packets", "writer", "lanes are by k"),
+        (f'{SOURCE} ! filter "n % 2 = 1" ! {BY_KEY} ! to-topic o format=arrow', "rows", "writer", "filter comes first"),
+        (f'{SOURCE} ! select k "n AS m" ! {BY_M} ! to-topic o format=arrow', "packets", "writer", "lanes are by k"),
+        (f'{SOURCE} ! select k "n+1 AS m" ! {BY_M} ! to-topic o format=arrow', "rows", "writer", "select comes first"),
+        (f"{SOURCE} ! filter n>1 ! {AS_TOPIC} ! to-topic o format=arrow", "reader", "writer", "topic's partitions"),
         (
             "generator 5 ! python headrace.operators.samples:doubled ! preview",
             "rows",
@@ -50,6 +55,6 @@ def test_as_near_to_the_log_as_it_can(text: str, way_in: str, way_out: str, beca
     (plan,) = plan_queries(validated, Catalogue())
     chain = chain_of(plan, validated, Catalogue())
     assert chain is not None
-    placed = place(plan, chain, Catalogue())
+    placed = place(plan, chain, validated, Catalogue())
     assert (placed.way_in, placed.way_out) == (way_in, way_out)
     assert because in str(placed)

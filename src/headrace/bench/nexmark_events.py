@@ -120,7 +120,7 @@ def _mixed(kinds: dict[Stream, pa.RecordBatch]) -> tuple[pa.RecordBatch, pa.Stri
     columns = pa.concat_tables([pa.Table.from_batches([rows]) for rows in typed], promote_options="default")
     names = [column.split()[0] for column in EVENT_SCHEMA.split(", ")]
     (rows,) = columns.select(names).take(order).combine_chunks().to_batches()
-    return rows, texts.take(pa.array(order))
+    return rows, texts.take(order)
 
 
 def _of_kind(number: int, rows: pa.RecordBatch) -> pa.RecordBatch:

@@ -17,9 +17,15 @@ def used_columns(document: Document, catalogue: Catalogue) -> dict[str, frozense
 
 
 def used_columns_of(validated: Validated, catalogue: Catalogue) -> dict[str, frozenset[str]]:
-    """The same for a document already validated. One pass from the sinks back to the sources."""
+    """The same for a document already validated."""
+    needed = needed_columns(validated, catalogue)
+    sources = [node_id for node_id in validated.order if _is_source(validated, node_id, catalogue)]
+    return {node_id: _with_event_time(needed[node_id], validated.schemas[node_id]) for node_id in sources}
+
+
+def needed_columns(validated: Validated, catalogue: Catalogue) -> dict[str, frozenset[str]]:
+    """Node id → names of the columns that those behind it read. One pass from the sinks back to the sources."""
     needed: dict[str, frozenset[str]] = {node_id: frozenset() for node_id in validated.order}
-    sources: list[str] = []
     for node_id in reversed(validated.order):
         operator = catalogue.get(validated.document.node(node_id).operator)
         edges = validated.document.inputs_of(node_id)
@@ -27,9 +33,11 @@ def used_columns_of(validated: Validated, catalogue: Catalogue) -> dict[str, fro
         read = operator.used_columns(validated.configs[node_id], needed[node_id], inputs)
         for edge in edges:
             needed[edge.source] |= _as_declared(read[edge.target_port], inputs[edge.target_port])
-        if operator.spec.kind == "source":
-            sources.append(node_id)
-    return {node_id: _with_event_time(needed[node_id], validated.schemas[node_id]) for node_id in sources}
+    return needed
+
+
+def _is_source(validated: Validated, node_id: str, catalogue: Catalogue) -> bool:
+    return catalogue.get(validated.document.node(node_id).operator).spec.kind == "source"
 
 
 def _as_declared(names: frozenset[str], schema: Schema) -> frozenset[str]:

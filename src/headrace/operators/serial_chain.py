@@ -90,20 +90,32 @@ class ChainPlan:
 
         Raises InvalidInput where nodes want it in different ways, or by columns that are only made in the chain.
         """
-        wanted: dict[Partitioning, Node] = {}
-        for node in self.nodes:
-            operator = catalogue.get(node.operator)
-            if isinstance(operator, SerialOperator):
-                found = operator.partitioning(operator.configure(node.config))
-                if found is not None and found not in wanted:
-                    self._require_kept(node, found, catalogue)
-                    wanted[found] = node
+        wanted = self._wanted_lanes(catalogue)
         if len(wanted) > 1:
             raise InvalidInput(
                 "neighbouring serial nodes have different keys", node=list(wanted.values())[1].id,
                 hint="use the same keys, or write to a topic between them",
             )  # fmt: skip
         return next(iter(wanted), None)
+
+    def input_lanes(self, number: int, catalogue: Catalogue) -> Partitioning | None:
+        """The same for the rows of one input, whose keys may have names of their own."""
+        for wanted, node in self._wanted_lanes(catalogue).items():
+            ports = [e.target_port for e in self.edges if (e.source, e.target) == (self.inputs[number].source, node.id)]
+            return wanted.at_port(ports[0]) if ports else wanted
+        return None
+
+    def _wanted_lanes(self, catalogue: Catalogue) -> dict[Partitioning, Node]:
+        """What nodes want, each with the first that does. Raises InvalidInput for what rows cannot be brought by."""
+        schemas = self._schemas(catalogue)
+        wanted: dict[Partitioning, Node] = {}
+        for node in self.nodes:
+            operator = catalogue.get(node.operator)
+            found = operator.lanes(operator.configure(node.config), self._into(node, schemas))
+            if found is not None and found not in wanted:
+                self._require_kept(node, found, catalogue)
+                wanted[found] = node
+        return wanted
 
     def _require_kept(self, node: Node, wanted: Partitioning, catalogue: Catalogue) -> None:
         """Rows come to lanes by what they are before the chain: that must still be so when they reach the node."""
@@ -114,7 +126,7 @@ class ChainPlan:
                 raise InvalidInput(
                     f"{before.operator} may change what lanes are by ({wanted})", node=node.id, hint=hint
                 )
-        for key in wanted.keys:
+        for key in () if wanted.by_port else wanted.keys:
             if any(one.schema.find(key) is None for one in self.inputs):
                 raise InvalidInput(f"the key {key!r} is only made in the chain", node=node.id, hint=hint)
 

@@ -140,6 +140,9 @@ class SerialOperator(Operator[C]):
             case _:
                 return None
 
+    def lanes(self, config: C, inputs: Mapping[str, Schema]) -> Partitioning | None:
+        return self.partitioning(config)
+
     def on_error(self, config: C) -> OnError:
         return OnError(config.on_error, config.retries) if isinstance(config, RowErrorConfig) else FAIL
 

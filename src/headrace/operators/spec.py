@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from headrace.operators.context import CompileContext
     from headrace.serial import Operator as Instance
+    from headrace.serial import Partitioning
 
 Kind = Literal["source", "relational", "serial", "sink"]
 
@@ -112,6 +113,11 @@ class Operator(ABC, Generic[C]):
 
         Called for each lane and micro-batch, with the columns of every input that is connected.
         """
+        return None
+
+    def lanes(self, config: C, inputs: Mapping[str, Schema]) -> Partitioning | None:
+        """How rows must be brought to lanes before a chain that this node is in; None where they can stay where they
+        are."""
         return None
 
     @abstractmethod

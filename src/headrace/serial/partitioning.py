@@ -20,15 +20,21 @@ Strategy: TypeAlias = Literal["by_key", "round_robin", "custom"]
 class Partitioning:
     """`keys` are columns, for `by_key`; none brings all rows to one lane. `function` is for `custom`: where a function
     is (`package.module:name`) that makes a whole number of each row of an Arrow batch. Rows of one number are in one
-    lane; it must be the same for the same row, whenever and wherever it is called."""
+    lane; it must be the same for the same row, whenever and wherever it is called. Where inputs of an operator name
+    their keys differently, `by_port` has those of each."""
 
     strategy: Strategy = "by_key"
     keys: tuple[str, ...] = ()
     function: str | None = None
+    by_port: tuple[tuple[str, tuple[str, ...]], ...] = ()
 
     def __str__(self) -> str:
         names = {"round_robin": "turns", "custom": self.function or ""}
         return names.get(self.strategy, ", ".join(self.keys) or "no key")
+
+    def at_port(self, port: str) -> Partitioning:
+        """The same for rows that come into this input of the operator that wants it."""
+        return Partitioning(self.strategy, dict(self.by_port).get(port, self.keys), self.function)
 
     def lane_count(self, wanted: int) -> int:
         """Of how many that are wanted there are: without keys all rows are in one."""

@@ -6,7 +6,7 @@ What Spark holds has the columns that come in and out, and nothing of the operat
 from __future__ import annotations
 
 import pickle
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
@@ -56,14 +56,14 @@ def lane_task(
     inputs: Iterable[LaneInput],
     *,
     sink: SinkSpec | None,
-    read: Mapping[int, ReadCounts] | None = None,
+    read: ReadCounts | None = None,
 ) -> Iterator[pa.RecordBatch]:
     """One micro-batch of one lane: one commit message if it stages its rows for a `sink`, else rows with asides beside.
 
-    `read` is what was read of each input, where that is counted here and not by Spark. Raises OperatorFailed.
+    `read` is what was read, where that is counted here and not by Spark. Raises OperatorFailed.
     """
     catalogue = _catalogue()
-    made = _lane_rows(orders, lane, inputs, catalogue, read={} if read is None else read)
+    made = _lane_rows(orders, lane, inputs, catalogue, read=ReadCounts() if read is None else read)
     if sink is not None:
         return iter([message_of(sink, made)])
     output = arrow_schema(orders.plan.output_schema(catalogue))
@@ -76,7 +76,7 @@ def _lane_rows(
     inputs: Iterable[LaneInput],
     catalogue: Catalogue,
     *,
-    read: Mapping[int, ReadCounts],
+    read: ReadCounts,
 ) -> Iterator[pa.RecordBatch]:
     """Rows of exactly the output's columns; at last a batch with nothing but dead letters and the lane's result."""
     store = None if orders.directory is None else _store(orders.directory)
@@ -87,9 +87,8 @@ def _lane_rows(
     run = LaneRun(chain, store, lane, orders.moment, versions, event_times=event_times, signals=signals)
     for rows in run.rows(inputs, private=True):
         yield rows if rows.schema == output else rows.cast(output)
-    for number, counts in read.items():
-        node = orders.plan.inputs[number].source
-        run.result.reports[node] = NodeReport(rows_out=counts.rows, failed=counts.bad)
+    for node in {**read.rows, **read.bad}:
+        run.result.reports[node] = NodeReport(rows_out=read.rows[node], failed=read.bad[node])
     letters: list[str | None] = [letter.to_json() for letter in run.result.dead_letters]
     run.result.dead_letters = []
     results = [*([None] * len(letters)), pickle.dumps(run.result)]

@@ -45,7 +45,7 @@ def behind_packets(
 
     def run(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         orders, lane = current_orders(columns)
-        counts: dict[int, ReadCounts] = {}
+        counts = ReadCounts()
         sink = current_sink() if stages else None
         yield from lane_task(orders, lane, unpacked(batches, counts), sink=sink, read=counts)
 
@@ -60,7 +60,7 @@ def behind_rows(
     partitioning = chain.partitioning(catalogue)
     columns = columns_behind(chain, catalogue, stages=stages)
     if len(frames) > 1:
-        brought = _several_by_lane(frames, chain, partitioning or Partitioning(), lane_count)
+        brought = _several_by_lane(frames, chain, catalogue, lane_count)
         return brought.mapInArrow(_task_of_several(chain, stages=stages), columns)
     (frame,) = frames
     if partitioning is not None:
@@ -104,14 +104,12 @@ def by_lane(frame: DataFrame, schema: Schema, partitioning: Partitioning, lane_c
     return _with_lane(marked, schema, partitioning, lane_count).repartitionById(lane_count, LANE).drop(LANE)
 
 
-def _several_by_lane(
-    frames: Sequence[DataFrame], chain: ChainPlan, partitioning: Partitioning, lane_count: int
-) -> DataFrame:
+def _several_by_lane(frames: Sequence[DataFrame], chain: ChainPlan, catalogue: Catalogue, lane_count: int) -> DataFrame:
     """The same for rows of several inputs, in one frame."""
     schemas = [one.schema for one in chain.inputs]
     pairs = zip(frames, schemas, strict=True)
     marked = [
-        _with_lane(_marked(frame, number), schema, partitioning, lane_count)
+        _with_lane(_marked(frame, number), schema, chain.input_lanes(number, catalogue) or Partitioning(), lane_count)
         for number, (frame, schema) in enumerate(pairs)
     ]
     return in_one_frame(marked, schemas).repartitionById(lane_count, LANE).drop(LANE)

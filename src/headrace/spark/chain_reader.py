@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from itertools import chain
+from typing import Any
 
+import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from headrace.graph.schema import Schema
 from headrace.operators.arrow_types import arrow_schema
-from headrace.serial import Partitioning
+from headrace.serial import Partitioning, microseconds
 from headrace.serial.places import origin_of
 from headrace.spark.chain import current_orders, lane_task
-from headrace.spark.packets import ReadCounts, packed
+from headrace.spark.packets import Packer, ReadCounts, packet_of
 from headrace.spark.pieces import pieces_of
+from headrace.spark.prefilter import may_hold
 from headrace.spark.reading import read_columns, with_columns_beside
 from headrace.spark.record_rows import without_offsets
-from headrace.spark.specs import BAD_COLUMN, RECORD_OFFSET, ChainReading, SourceSpec
+from headrace.spark.specs import BAD_COLUMN, RECORD_OFFSET, SKIPPED_COLUMN, ChainReading, InputReading, SourceSpec
 from headrace.spark.staging import current_sink
 
 
@@ -23,28 +28,84 @@ def read_chained(
     spec: SourceSpec, reading: ChainReading, partition: int, start: int, end: int
 ) -> Iterator[pa.RecordBatch]:
     """Runs in a task, also for a range without records: timers may be due."""
-    columns = [Schema.parse(text) for text in reading.columns]
+    wanted = with_columns_beside(arrow_schema(Schema.parse(reading.columns)), "_offset", BAD_COLUMN, SKIPPED_COLUMN)
     counts = ReadCounts()
-    wanted = arrow_schema(columns[reading.number])
-    read = with_columns_beside(wanted, "_offset", BAD_COLUMN)
-    rows = _good(read_columns(spec, read, partition, start, end), wanted.names, counts)
-    origin = origin_of(reading.number, partition)
+    records = _Records(spec, [origin_of(one.number, partition) for one in reading.inputs], counts)
+    batches = records.good(read_columns(spec, wanted, partition, start, end))
     if reading.strategy is not None:
-        partitioning = Partitioning(reading.strategy, reading.keys, reading.function)  # type: ignore[arg-type]
-        return packed(rows, origin, partitioning, reading.lane_count, counts)
-    orders, _ = current_orders(columns)
-    inputs = (without_offsets(piece, source=reading.number) for piece in pieces_of(rows))
+        return _packed(reading, batches, partition, counts)
+    (one,) = reading.inputs
+    orders, _ = current_orders([Schema.parse(text) for text in reading.schemas])
+    pieces = pieces_of(input_rows(one, batch, counts) for batch in batches)
+    inputs = (without_offsets(piece, source=one.number) for piece in pieces)
     sink = current_sink() if reading.stages else None
-    return lane_task(orders, origin, inputs, sink=sink, read={reading.number: counts})
+    origin = origin_of(one.number, partition)
+    return lane_task(orders, origin, chain(inputs, _afterwards(counts)), sink=sink, read=counts)
 
 
-def _good(batches: Iterable[pa.RecordBatch], names: list[str], counts: ReadCounts) -> Iterator[pa.RecordBatch]:
-    """Rows with the offsets of their records; what travels beside them is counted. A batch holds rows or bad records,
-    never both."""
+def _afterwards(counts: ReadCounts) -> Iterator[Any]:
+    """Looks at the counts when all rows have been read."""
+    yield from counts.reached()
+
+
+def _packed(
+    reading: ChainReading, batches: Iterable[pa.RecordBatch], partition: int, counts: ReadCounts
+) -> Iterator[pa.RecordBatch]:
+    """Packets for the lanes, those of each input in order, and a last one with the counts. Raises OperatorFailed."""
+    packers = []
+    for one in reading.inputs:
+        partitioning = Partitioning(reading.strategy, one.keys, reading.function)  # type: ignore[arg-type]
+        packers.append((one, Packer(origin_of(one.number, partition), partitioning, reading.lane_count)))
     for batch in batches:
-        bad = batch.num_rows - batch.column(BAD_COLUMN).null_count
-        counts.bad += bad
-        if not bad:
-            counts.rows += batch.num_rows
-            columns = [*(batch.column(name) for name in names), batch.column("_offset")]
-            yield pa.record_batch(columns, names=[*names, RECORD_OFFSET])
+        for one, packer in packers:
+            yield from packer.add(input_rows(one, batch, counts))
+    for _, packer in packers:
+        yield from packer.rest()
+    yield packet_of(counts, partition, reading.lane_count)
+
+
+def input_rows(one: InputReading, batch: pa.RecordBatch, counts: ReadCounts) -> pa.RecordBatch:
+    """The rows of an input among those of its topic, with the offsets of their records."""
+    masks: list[tuple[list[Any] | None, NDArray[np.bool_]]] = []
+
+    def mask(keep: list[Any] | None) -> NDArray[np.bool_]:
+        # Nodes behind a filter let through what it does: it is looked at once.
+        known = next((mask for condition, mask in masks if condition == keep), None)
+        if known is None:
+            known = np.ones(batch.num_rows, np.bool_) if keep is None else may_hold(batch, keep)
+            masks.append((keep, known))
+        return known
+
+    for node, keep in one.counted:
+        counts.rows[node] += int(np.count_nonzero(mask(keep)))
+    rows = batch if one.keep is None else batch.filter(pa.array(mask(one.keep)))
+    columns = [*(rows.column(name) for name in one.columns.values()), rows.column("_offset")]
+    return pa.record_batch(columns, names=[*one.columns, RECORD_OFFSET])
+
+
+class _Records:
+    """The rows of a topic's task. What travels beside them is counted."""
+
+    def __init__(self, spec: SourceSpec, origins: list[int], counts: ReadCounts) -> None:
+        self._spec = spec
+        self._origins = origins
+        self._counts = counts
+
+    def good(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """A batch holds rows, or bad records, or what stands for rows that were left out: never two of them."""
+        for batch in batches:
+            if batch.column(BAD_COLUMN).null_count < batch.num_rows:
+                self._counts.bad[self._spec.node] += batch.num_rows
+            elif batch.column(SKIPPED_COLUMN).null_count < batch.num_rows:
+                self._note_skipped(batch)
+            else:
+                self._counts.rows[self._spec.node] += batch.num_rows
+                yield batch
+
+    def _note_skipped(self, batch: pa.RecordBatch) -> None:
+        skipped = batch.column(SKIPPED_COLUMN).to_numpy(zero_copy_only=False)
+        self._counts.rows[self._spec.node] += int((skipped + 1).sum())
+        times = None if self._spec.event_time is None else batch.column(self._spec.event_time).drop_null()
+        if times is not None and len(times):
+            reached_us = int(microseconds(times).max())
+            self._counts.reached_us.update(dict.fromkeys(self._origins, reached_us))

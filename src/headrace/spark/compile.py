@@ -19,13 +19,14 @@ from headrace.graph.validation import Validated
 from headrace.operators import Catalogue, duration_ms, used_columns
 from headrace.operators.arrow_types import column_types
 from headrace.operators.schedules import newest_firings_ms
-from headrace.operators.serial_chain import ChainInput, ChainPlan
+from headrace.operators.serial_chain import ChainPlan
 from headrace.operators.table_source import TableConfig
 from headrace.operators.topic_source import TopicConfig
 from headrace.operators.trigger_source import TRIGGERED_AT, TriggerConfig, schedule_of
 from headrace.operators.value_formats import value_format
 from headrace.serial.places import origin_of
 from headrace.spark.chain_frames import behind_packets, behind_rows, columns_behind, handed_over, lanes_of, with_records
+from headrace.spark.chain_ways import chain_reading, topic_readings
 from headrace.spark.direct import Direct, direct_query
 from headrace.spark.due_mark import DueMark
 from headrace.spark.outputs import column_output, dead_letter_output, make_output
@@ -280,7 +281,7 @@ class Compilation:
         other node."""
         serial = self.chain_of(plan)
         frames: dict[str, DataFrame] = {}
-        if serial is not None and place(plan, serial, self.catalogue).way_in != "rows":
+        if serial is not None and place(plan, serial, self.validated, self.catalogue).way_in != "rows":
             return self._read_for_chain(plan, serial)
         inside = {node.id for node in serial.nodes} if serial else set()
         for node in (node for node in plan.chain if node.id not in inside):
@@ -294,7 +295,7 @@ class Compilation:
         """The context for a source of the query."""
         serial, prefilter = self.chain_of(plan), self._prefilter(plan, source)
         number = plan.sources.index(source) if serial is not None and keeps_records(plan, serial) else None
-        in_plan = serial is None or place(plan, serial, self.catalogue).way_in == "rows"
+        in_plan = serial is None or place(plan, serial, self.validated, self.catalogue).way_in == "rows"
         serves_chain, waits = serial is not None, plan.chained and in_plan
         tables = {node.id: self.location(str(node.config["topic"])) for node in plan.tables}
         return replace(
@@ -321,37 +322,40 @@ class Compilation:
     def placement(self, plan: QueryPlan) -> Placement | None:
         """Where the query's chain runs, and why there; None for a query without one."""
         serial = self.chain_of(plan)
-        return None if serial is None else place(plan, serial, self.catalogue)
+        return None if serial is None else place(plan, serial, self.validated, self.catalogue)
 
     def _read_for_chain(self, plan: QueryPlan, serial: ChainPlan) -> DataFrame:
-        """The topics' readers run the chain themselves, or pack rows for its lanes."""
-        placed, lane_count = place(plan, serial, self.catalogue), self.lanes(serial) or 1
+        """The topics' readers run the chain themselves, or pack rows for its lanes. Each topic is read once."""
+        placed, lane_count = place(plan, serial, self.validated, self.catalogue), self.lanes(serial) or 1
         stages = placed.way_out == "writer"
         with blaming(serial.nodes[0]):
-            read = self._chain_reading(plan, serial)
-            reading = ChainReading(tuple(str(one.schema) for one in read.inputs), stages=stages)
+            read = chain_reading(serial, self.validated, self.catalogue)
             columns = columns_behind(read, self.catalogue, stages=stages)
-            if (lanes := serial.partitioning(self.catalogue)) is not None:
-                how = replace(reading, strategy=lanes.strategy, keys=lanes.keys, function=lanes.function)
-                reading, columns = replace(how, lane_count=lane_count), PACKET_COLUMNS
+            if placed.way_in == "packets":
+                columns = PACKET_COLUMNS
             frames = [
-                self._reading(plan, plan.node(one.source))._read_input(replace(reading, number=number), one, columns)
-                for number, one in enumerate(read.inputs)
+                self._load(self._with_reading(plan, reading, topic, lane_count, stages=stages), columns)
+                for topic, reading in topic_readings(read, self.validated, self.catalogue).items()
             ]
             rows = reduce(lambda one, other: one.union(other), frames)
             if placed.way_in == "reader":
                 return rows
             return behind_packets(rows, read, self.catalogue, lane_count, stages=stages)
 
-    def _read_input(self, reading: ChainReading, one: ChainInput, columns: str) -> DataFrame:
-        node = self.validated.document.node(one.source)
-        return self._load(replace(self._source_spec(node), chain=reading), columns)
-
-    def _chain_reading(self, plan: QueryPlan, serial: ChainPlan) -> ChainPlan:
-        """The chain with only those columns that are used of any of its topics: a union wants the same of all."""
-        read = [self._columns_read(plan.node(one.source), one.schema).names for one in serial.inputs]
-        used = {name for names in read for name in names}
-        return serial.reading([one.schema.keep(used) for one in serial.inputs])
+    def _with_reading(
+        self, plan: QueryPlan, reading: ChainReading, topic: str, lane_count: int, *, stages: bool
+    ) -> SourceSpec:
+        node = self.validated.document.node(topic)
+        spec = self._reading(plan, node)._source_spec(node)
+        keeps = [one.keep for one in reading.inputs]
+        # Rows that no input wants move its event time all the same: the reader tells how far.
+        event_time = None if self.bounded or not any(keeps) else self._schema(node).event_time
+        return replace(
+            spec,
+            chain=replace(reading, lane_count=lane_count, stages=stages),
+            prefilter=["or", *keeps] if all(keeps) else None,
+            event_time=event_time,
+        )
 
     def _chained(self, frames: Sequence[DataFrame], plan: QueryPlan, serial: ChainPlan) -> DataFrame:
         with blaming(serial.nodes[0]):
@@ -365,7 +369,7 @@ class Compilation:
                 [handed_over(one.schema, frame) for one, frame in zip(serial.inputs, frames, strict=True)]
             )
             rows = [with_records(frame, one.schema) for one, frame in zip(read.inputs, frames, strict=True)]
-            stages = place(plan, serial, self.catalogue).way_out == "writer"
+            stages = place(plan, serial, self.validated, self.catalogue).way_out == "writer"
             return behind_rows(rows, read, self.catalogue, self.lanes(serial) or 1, stages=stages)
 
     def _staged_outputs(self, plan: QueryPlan) -> tuple[Output, ...]:

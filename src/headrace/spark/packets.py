@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from headrace.operators.imports import load_object
 from headrace.serial import LaneInput, Partitioning
 from headrace.serial.keys import Integers
 from headrace.serial.places import PARTITIONS_PER_SOURCE
-from headrace.spark.pieces import in_pieces
+from headrace.spark.pieces import in_pieces, joined
 from headrace.spark.record_rows import without_offsets
 
 LANE, ORIGIN, ORDINAL, PACKET = "lane", "origin", "ordinal", "packet"
@@ -29,36 +30,75 @@ COUNTS = -1
 
 @dataclass(slots=True)
 class ReadCounts:
-    """What one task of a source read: rows handed on, and records that could not be decoded."""
+    """What tasks of sources read: rows that left each node up to the chain, records that could not be decoded, by the
+    node of their topic, and how far event time came, by origin."""
 
-    rows: int = 0
-    bad: int = 0
+    rows: Counter[str] = field(default_factory=Counter)
+    bad: Counter[str] = field(default_factory=Counter)
+    reached_us: dict[int, int] = field(default_factory=dict)
+
+    def to_bytes(self) -> bytes:
+        return json.dumps([self.rows, self.bad, list(self.reached_us.items())]).encode()
+
+    def add(self, content: bytes) -> None:
+        """Takes in what another task counted."""
+        rows, bad, reached = json.loads(content)
+        self.rows.update(rows)
+        self.bad.update(bad)
+        self.reached_us.update((int(origin), us) for origin, us in reached)
+
+    def reached(self) -> Iterator[LaneInput]:
+        """What tells a chain how far event time came, also by rows that it does not get."""
+        nothing = pa.record_batch([], schema=pa.schema([]))
+        for origin, us in self.reached_us.items():
+            yield LaneInput(nothing, source=origin // PARTITIONS_PER_SOURCE, reached_us={origin: us})
 
 
-def packed(
-    batches: Iterable[pa.RecordBatch], origin: int, partitioning: Partitioning, lane_count: int, counts: ReadCounts
-) -> Iterator[pa.RecordBatch]:
-    """Packets of a source's task, in order, and a last one with its counts. Raises OperatorFailed."""
-    function = None if partitioning.function is None else load_object(partitioning.function)
-    first_row = 0
-    for ordinal, rows in enumerate(in_pieces(batches, ROWS_PER_PACKING)):
-        lanes = partitioning.lanes(without_offsets(rows).rows, first_row, lane_count, function)
-        yield _packets(rows, origin, ordinal, lanes)
-        first_row += rows.num_rows
-    content = json.dumps([counts.rows, counts.bad]).encode()
-    yield _table([origin % lane_count], origin, COUNTS, pa.array([content], pa.binary()))
+class Packer:
+    """Divides the rows of one origin, as they come, among the lanes."""
+
+    def __init__(self, origin: int, partitioning: Partitioning, lane_count: int) -> None:
+        self._origin = origin
+        self._partitioning = partitioning
+        self._lane_count = lane_count
+        self._function = None if partitioning.function is None else load_object(partitioning.function)
+        self._waiting: list[pa.RecordBatch] = []
+        self._waiting_rows = self._packed_rows = self._ordinal = 0
+
+    def add(self, rows: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
+        """Packets, where enough rows are together. Raises OperatorFailed."""
+        self._waiting.append(rows)
+        self._waiting_rows += rows.num_rows
+        if self._waiting_rows >= ROWS_PER_PACKING:
+            yield from self.rest()
+
+    def rest(self) -> Iterator[pa.RecordBatch]:
+        """Packets of all rows that are still waiting. Raises OperatorFailed."""
+        if not self._waiting_rows:
+            return
+        rows = joined(self._waiting)
+        lanes = self._partitioning.lanes(
+            without_offsets(rows).rows, self._packed_rows, self._lane_count, self._function
+        )
+        yield _packets(rows, self._origin, self._ordinal, lanes)
+        self._packed_rows += rows.num_rows
+        self._ordinal += 1
+        self._waiting, self._waiting_rows = [], 0
 
 
-def unpacked(packets: Iterable[pa.RecordBatch], counts: dict[int, ReadCounts]) -> Iterator[LaneInput]:
-    """A lane's rows in the order (origin, place in it), however they arrived. Adds to the counts, by source."""
+def packet_of(counts: ReadCounts, partition: int, lane_count: int) -> pa.RecordBatch:
+    """The last packet of a task: what it counted."""
+    return _table([partition % lane_count], partition, COUNTS, pa.array([counts.to_bytes()], pa.binary()))
+
+
+def unpacked(packets: Iterable[pa.RecordBatch], counts: ReadCounts) -> Iterator[LaneInput]:
+    """A lane's rows in the order (origin, place in it), however they arrived. Adds to the counts."""
     waiting: list[tuple[int, int, pa.Buffer]] = []
     for batch in packets:
         places = np.stack([batch.column(ORIGIN).to_numpy(), batch.column(ORDINAL).to_numpy()], axis=1).tolist()
         for (origin, ordinal), content in zip(places, batch.column(PACKET), strict=True):
             if ordinal == COUNTS:
-                rows, bad = json.loads(content.as_py())
-                counted = counts.setdefault(origin // PARTITIONS_PER_SOURCE, ReadCounts())
-                counted.rows, counted.bad = counted.rows + rows, counted.bad + bad
+                counts.add(content.as_py())
             else:
                 waiting.append((origin, ordinal, content.as_buffer()))
     waiting.sort(key=lambda packet: packet[:2])
@@ -66,6 +106,7 @@ def unpacked(packets: Iterable[pa.RecordBatch], counts: dict[int, ReadCounts]) -
         batches = (batch for at, _, content in waiting if at == origin for batch in pa.ipc.open_stream(content))
         source = origin // PARTITIONS_PER_SOURCE
         yield from (without_offsets(rows, origin=origin, source=source) for rows in in_pieces(batches, ROWS_PER_LANE))
+    yield from counts.reached()
 
 
 def _packets(rows: pa.RecordBatch, origin: int, ordinal: int, lanes: Integers) -> pa.RecordBatch:

@@ -2,9 +2,11 @@
 
 | rows come in | |
 |---|---|
-| `reader` | the chain runs where the topic is read: it comes first, and its lanes are the topic's partitions |
-| `packets` | it comes first, and needs rows by key: the reader packs them by lane, Spark moves the packets |
+| `reader` | the chain runs where the topic is read: its lanes are the topic's partitions |
+| `packets` | it needs rows by key: the reader packs them by lane, Spark moves the packets |
 | `rows` | Spark's own plan comes before it, and hands over rows |
+
+Filters and plain columns before the chain are no reason for Spark's plan where the reader can do them (`chain_ways`).
 
 | rows go out | |
 |---|---|
@@ -17,8 +19,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from headrace.graph.validation import Validated
 from headrace.operators import Catalogue
 from headrace.operators.serial_chain import ChainPlan
+from headrace.spark.chain_ways import way_of
 from headrace.spark.outputs import takes_columns
 from headrace.spark.plan import QueryPlan
 
@@ -38,23 +42,28 @@ class Placement:
         return f"in by {self.way_in} ({self.because[0]}), out by {self.way_out} ({self.because[1]})"
 
 
-def place(plan: QueryPlan, chain: ChainPlan, catalogue: Catalogue) -> Placement:
+def place(plan: QueryPlan, chain: ChainPlan, validated: Validated, catalogue: Catalogue) -> Placement:
     """The same for the same plan: it changes nothing about the rows, only where the work is done."""
-    way_in, why_in = _way_in(plan, chain, catalogue)
+    way_in, why_in = _way_in(plan, chain, validated, catalogue)
     way_out, why_out = _way_out(plan, catalogue)
     return Placement(way_in, way_out, (why_in, why_out))
 
 
-def _way_in(plan: QueryPlan, chain: ChainPlan, catalogue: Catalogue) -> tuple[WayIn, str]:
+def _way_in(plan: QueryPlan, chain: ChainPlan, validated: Validated, catalogue: Catalogue) -> tuple[WayIn, str]:
+    topics: list[str] = []
     for before in (plan.node(one.source) for one in chain.inputs):
-        if plan.inputs_of(before):
+        way = way_of(before.id, validated, catalogue)
+        if way is None and plan.inputs_of(before):
             return "rows", f"{before.operator} comes first, in Spark's plan"
-        if before.operator != "topic":
+        if way is None:
             return "rows", f"the source {before.operator} is Spark's own"
+        topics.append(way.topic)
     partitioning = chain.partitioning(catalogue)
-    if partitioning is None:
-        return "reader", "lanes are the topic's partitions"
-    return "packets", f"lanes are by {partitioning}"
+    if partitioning is not None:
+        return "packets", f"lanes are by {partitioning}"
+    if len(set(topics)) < len(topics):
+        return "rows", "a topic has several ways into the chain"
+    return "reader", "lanes are the topic's partitions"
 
 
 def _way_out(plan: QueryPlan, catalogue: Catalogue) -> tuple[WayOut, str]:

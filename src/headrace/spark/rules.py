@@ -77,7 +77,7 @@ class _Fired:
         chain = chain_of(self.plan, self.validated, self.catalogue)
         if chain is not None:
             names = " → ".join(node.id for node in chain.nodes)
-            yield f"chain: {names}, {place(self.plan, chain, self.catalogue)}"
+            yield f"chain: {names}, {place(self.plan, chain, self.validated, self.catalogue)}"
             if chain.partitioning(self.catalogue) is None and chain.is_stateful(self.catalogue):
                 yield "no shuffle: the topic is partitioned by the key"
 

@@ -56,18 +56,34 @@ class TopicLocation:
 
 
 @dataclass(frozen=True, slots=True)
+class InputReading:
+    """How a topic's reader makes the rows of one input of a chain, the one of this `number`.
+
+    `columns` are those of the input, each with the topic's column that it is; `keep` is a condition about the topic's
+    columns (see `spark.prefilter`). Of each node in `counted`, which lie on the way, it counts the rows for which the
+    condition holds. `keys` are for lanes.
+    """
+
+    number: int
+    columns: dict[str, str]
+    keep: list[Any] | None = None
+    counted: tuple[tuple[str, list[Any] | None], ...] = ()
+    keys: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class ChainReading:
     """What a topic's reader does for the chain that comes first behind it (see `spark.placement`).
 
-    With a `strategy` (of a `Partitioning`, as are `keys` and `function`) it packs rows by lane; else it runs the chain,
-    and stages what leaves it if `stages`. `columns` are of each input of the chain; the topic is the input of this
-    `number`.
+    With a `strategy` (of a `Partitioning`, as is `function`) it packs rows by lane; else it runs the chain, and stages
+    what leaves it if `stages`. It reads `columns` of the topic, for these `inputs` of the chain; `schemas` are the
+    columns of all inputs of the chain.
     """
 
-    columns: tuple[str, ...]
-    number: int = 0
+    columns: str
+    inputs: tuple[InputReading, ...]
+    schemas: tuple[str, ...]
     strategy: str | None = None
-    keys: tuple[str, ...] = ()
     function: str | None = None
     lane_count: int = 1
     stages: bool = False
@@ -230,4 +246,10 @@ def _format(fields: dict[str, Any]) -> ValueFormat:
 
 
 def _reading(fields: dict[str, Any]) -> ChainReading:
-    return ChainReading(**{**fields, "columns": tuple(fields["columns"]), "keys": tuple(fields["keys"])})
+    inputs = tuple(_input_reading(one) for one in fields["inputs"])
+    return ChainReading(**{**fields, "inputs": inputs, "schemas": tuple(fields["schemas"])})
+
+
+def _input_reading(fields: dict[str, Any]) -> InputReading:
+    counted = tuple((node, keep) for node, keep in fields["counted"])
+    return InputReading(**{**fields, "counted": counted, "keys": tuple(fields["keys"])})
