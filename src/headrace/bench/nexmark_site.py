@@ -41,14 +41,22 @@ Format = Literal["json", "arrow"]
 EXTENTS: Final[tuple[Extent, ...]] = ("all", "few")
 
 
+def write_table(home: Local) -> None:
+    """The table beside the events is there afterwards."""
+    home.create_topic(SIDE_INPUT, config={"cleanup.policy": "compact"})
+    home.produce(SIDE_INPUT, side_input(), key="key")
+
+
 class AuctionSite:
     """Every side reads its events in the same number of micro-batches, and the few at once."""
 
-    def __init__(self, home: Local, directory: Path, event_count: int, say: Say) -> None:
+    def __init__(self, home: Local, directory: Path, event_count: int, say: Say, *, alone: bool = False) -> None:
+        """`directory` is its own, and names its topics. If it is `alone`, only our topics in JSON are written."""
         self._home = home
         self._directory = directory
         self._events = Events(event_count)
         self._say = say
+        self._alone = alone
         # By topic: an Arrow record has many rows.
         self._record_counts: Counter[str] = Counter()
 
@@ -62,13 +70,11 @@ class AuctionSite:
                 self._write(client, "all", block)
                 if block.batch == 0:
                     self._write(client, "few", block.first(FEW_EVENTS))
-        rows = side_input()
-        self._home.create_topic(SIDE_INPUT, config={"cleanup.policy": "compact"})
-        self._home.produce(SIDE_INPUT, rows, key="key")
+        text = "".join(f"{json.dumps(row)}\n" for row in side_input())
         for extent in EXTENTS:
             for folder in (self._files(extent), self._lines(extent)):
                 (folder / SIDE_INPUT).mkdir()
-                (folder / SIDE_INPUT / "0.json").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+                (folder / SIDE_INPUT / "0.json").write_text(text)
 
     @property
     def event_count(self) -> int:
@@ -77,7 +83,7 @@ class AuctionSite:
 
     def declarations(self, query: Query, format_: Format, extent: Extent) -> str:
         """Our SQL for what the query reads."""
-        topic = _topic(format_, extent)
+        topic = self._topic(format_, extent)
         batches = self._events.micro_batches if extent == "all" else 1
         return declarations(query, topic, format_, math.ceil(self._record_counts[topic] / batches))
 
@@ -92,22 +98,29 @@ class AuctionSite:
     def _create(self, extent: Extent) -> None:
         for folder in (self._files(extent), self._lines(extent)):
             (folder / EVENTS).mkdir(parents=True)
-        self._home.create_topic(_topic("json", extent), partitions=data.PARTITIONS)
-        self._home.create_topic(_topic("arrow", extent), partitions=data.PARTITIONS, config=data.ARROW_TOPIC_CONFIG)
+        self._home.create_topic(self._topic("json", extent), partitions=data.PARTITIONS)
+        self._home.create_topic(
+            self._topic("arrow", extent), partitions=data.PARTITIONS, config=data.ARROW_TOPIC_CONFIG
+        )
 
     def _write(self, client: Client, extent: Extent, block: EventBlock) -> None:
+        json_topic, arrow_topic = self._topic("json", extent), self._topic("arrow", extent)
+        data.append_values(client, json_topic, block.partition, block.values)
+        self._record_counts[json_topic] += block.rows.num_rows
+        if self._alone:
+            return
+        self._record_counts[arrow_topic] += data.append_arrow(client, arrow_topic, block.partition, block.rows)
         text = "".join(f"{line}\n" for line in block.values.to_pylist())
         data.write_lines(text, self._files(extent) / EVENTS, block.batch * data.PARTITIONS + block.partition)
         with (self._lines(extent) / EVENTS / f"{block.partition}.json").open("a") as file:
             file.write(text)
-        json_topic, arrow_topic = _topic("json", extent), _topic("arrow", extent)
-        data.append_values(client, json_topic, block.partition, block.values)
-        self._record_counts[json_topic] += block.rows.num_rows
-        self._record_counts[arrow_topic] += data.append_arrow(client, arrow_topic, block.partition, block.rows)
 
     def _folder(self, path: Path) -> dict[str, Any]:
         views = {stream: [view_columns(stream), view_condition(stream)] for stream in STREAMS}
         return {"path": str(path), "events": EVENT_SCHEMA, "side_input": SIDE_SCHEMA, "views": views}
+
+    def _topic(self, format_: Format, extent: Extent) -> str:
+        return f"{self._directory.name}-{format_}-{extent}"
 
     def _files(self, extent: Extent) -> Path:
         return self._directory / "files" / extent
@@ -132,7 +145,3 @@ def view_columns(kind: Stream) -> str:
 
 def view_condition(kind: Stream) -> str:
     return f"{EVENT_TYPE} = {STREAMS.index(kind)}"
-
-
-def _topic(format_: Format, extent: Extent) -> str:
-    return f"{EVENTS}-{format_}" if extent == "all" else f"{EVENTS}-{format_}-few"

@@ -110,14 +110,16 @@ def nexmark(
     events: Annotated[int, typer.Option("--events", min=0, help="How many; 0: 300,000, or 2,000,000 in full.")] = 0,
     full: Annotated[bool, typer.Option("--full", help="2,000,000 events, the median of three rounds.")] = False,
     against: Annotated[str, typer.Option("--against", help="Peers, as a,b: pyspark, flink.")] = "pyspark",
+    growth: Annotated[bool, typer.Option("--growth", help="Instead: what ten times the events take of ours.")] = False,
     as_json: Json = False,
 ) -> None:
     """Queries over an auction site, events per CPU-second; all results must be equal."""
     from headrace.bench.nexmark import NexmarkSettings, run_nexmark  # noqa: PLC0415
+    from headrace.bench.nexmark_growth import run_growth  # noqa: PLC0415
 
     settings = NexmarkSettings.of(_names(queries), _names(against), events or None, full=full)
     signal.signal(signal.SIGTERM, signal.default_int_handler)
-    _print(run_nexmark(settings, _say), as_json)
+    _print((run_growth if growth else run_nexmark)(settings, _say), as_json)
 
 
 def _names(text: str) -> tuple[str, ...]:

@@ -115,6 +115,11 @@ class Operator(ABC, Generic[C]):
         """
         return None
 
+    def runs_in_chain(self, config: C, inputs: Mapping[str, Schema]) -> bool:
+        """Whether a node that Spark's plan could run does its work better in a chain, as `chain_instance`: right behind
+        topics, and with nothing but filters, selects and sinks behind it."""
+        return False
+
     def lanes(self, config: C, inputs: Mapping[str, Schema]) -> Partitioning | None:
         """How rows must be brought to lanes before a chain that this node is in; None where they can stay where they
         are."""

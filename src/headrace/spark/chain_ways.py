@@ -60,13 +60,20 @@ def _read(schema: Schema, names: frozenset[str]) -> Schema:
     return Schema((*(kept.columns or schema.columns[:1]), *beside), event_time=schema.event_time)
 
 
-def topic_readings(chain: ChainPlan, validated: Validated, catalogue: Catalogue) -> dict[str, ChainReading]:
-    """What the reader of each topic does for the chain, without how many lanes there are."""
+def topic_readings(
+    chain: ChainPlan, validated: Validated, catalogue: Catalogue, wanted: Mapping[str, Prefilter]
+) -> dict[str, ChainReading]:
+    """What the reader of each topic does for the chain, without how many lanes there are.
+
+    `wanted` are further conditions, by the input port of the chain's first node that rows come into.
+    """
     inputs: dict[str, list[InputReading]] = {}
     for number, one in enumerate(chain.inputs):
         way = way_of(one.source, validated, catalogue)
         if way is None:
             raise AssertionError(f"the rows of {one.source} come through Spark's plan")
+        ports = [edge.target_port for edge in chain.edges if edge.source == one.source]
+        way = _only(way, [wanted[port] for port in ports if port in wanted])
         lanes = chain.input_lanes(number, catalogue)
         columns = {name: way.columns[name] for name in one.schema.names}
         keys = () if lanes is None else lanes.keys
@@ -83,6 +90,11 @@ def topic_readings(chain: ChainPlan, validated: Validated, catalogue: Catalogue)
         )
         for topic, readings in inputs.items()
     }
+
+
+def _only(way: Way, wanted: Sequence[Prefilter]) -> Way:
+    keeps = [*([] if way.keep is None else [way.keep]), *(renamed(one, way.columns) for one in wanted)]
+    return way if not wanted else replace(way, keep=["and", *keeps])
 
 
 def _topic_columns(schema: Schema, inputs: Sequence[InputReading]) -> str:

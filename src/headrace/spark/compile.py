@@ -29,6 +29,7 @@ from headrace.spark.chain_frames import behind_packets, behind_rows, columns_beh
 from headrace.spark.chain_ways import chain_reading, topic_readings
 from headrace.spark.direct import Direct, direct_query
 from headrace.spark.due_mark import DueMark
+from headrace.spark.join_pushdown import wanted_of_sides
 from headrace.spark.outputs import column_output, dead_letter_output, make_output
 from headrace.spark.packets import PACKET_COLUMNS
 from headrace.spark.placement import Placement, place
@@ -333,9 +334,10 @@ class Compilation:
             columns = columns_behind(read, self.catalogue, stages=stages)
             if placed.way_in == "packets":
                 columns = PACKET_COLUMNS
+            wanted = wanted_of_sides(plan, self.validated, self.catalogue)
             frames = [
                 self._load(self._with_reading(plan, reading, topic, lane_count, stages=stages), columns)
-                for topic, reading in topic_readings(read, self.validated, self.catalogue).items()
+                for topic, reading in topic_readings(read, self.validated, self.catalogue, wanted).items()
             ]
             rows = reduce(lambda one, other: one.union(other), frames)
             if placed.way_in == "reader":

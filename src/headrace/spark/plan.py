@@ -15,6 +15,7 @@ from headrace.graph.validation import Validated
 from headrace.operators import Catalogue
 from headrace.operators.row_step import RowStep
 from headrace.operators.serial_chain import ChainInput, ChainPlan
+from headrace.spark.chain_ways import way_of
 from headrace.spark.tables import TABLE, refuse_other_uses, tables_and_their_steps
 
 
@@ -49,6 +50,8 @@ class QueryPlan:
     edges: tuple[Edge, ...] = ()
     beside: frozenset[str] = frozenset()
     """Tables, and what only tables feed."""
+    in_chain: frozenset[str] = frozenset()
+    """Nodes that Spark's plan could run, and that run in a chain all the same: their state is elsewhere."""
 
     @property
     def sources(self) -> tuple[Node, ...]:
@@ -104,7 +107,7 @@ def plan_queries(validated: Validated, catalogue: Catalogue) -> tuple[QueryPlan,
     for sink in (node for node in validated.document.nodes if catalogue.get(node.operator).spec.kind == "sink"):
         chain, branch = _way_to(sink, validated, catalogue)
         bases.setdefault(chain, []).append(branch)
-    plans = [_plan(chain, branches, validated) for chain, branches in sorted(bases.items())]
+    plans = [_plan(chain, branches, validated, catalogue) for chain, branches in sorted(bases.items())]
     housed = {plan.bad_rows_of.id for plan in plans if plan.bad_rows_of is not None}
     homeless = {source.id: source for plan in plans for source in plan.sources if source.id not in housed}
     letters = [source for source in homeless.values() if _dead_letter(source, validated)]
@@ -130,7 +133,7 @@ def chain_of(plan: QueryPlan, validated: Validated, catalogue: Catalogue) -> Cha
 
 def _members(plan: QueryPlan, catalogue: Catalogue) -> tuple[Node, ...]:
     """Nodes of the chain, in the order of the plan. Raises InvalidInput where one in Spark's plan follows them."""
-    serial = {node.id for node in plan.chain if catalogue.get(node.operator).spec.kind == "serial"}
+    serial = {node.id for node in plan.chain if catalogue.get(node.operator).spec.kind == "serial"} | plan.in_chain
     inside = set(serial)
     for node in plan.chain:
         feeding = {edge.source for edge in plan.inputs_of(node)}
@@ -199,16 +202,29 @@ def identity(plan: QueryPlan) -> str:
         meaning = [{"operator": source.operator, "of": source.config.get("topic", source.config.get("path"))}]
     if not plan.is_line:
         meaning += [edge.to_dict() for edge in plan.edges]
+    if plan.in_chain:
+        meaning.append({"in_chain": ", ".join(sorted(plan.in_chain))})
     return hashlib.sha256(canonical_json(cast("Json", meaning)).encode()).hexdigest()
 
 
-def _plan(chain: tuple[str, ...], branches: list[Branch], validated: Validated) -> QueryPlan:
+def _plan(chain: tuple[str, ...], branches: list[Branch], validated: Validated, catalogue: Catalogue) -> QueryPlan:
     nodes = tuple(validated.document.node(node_id) for node_id in chain)
     mode = "update" if any(getattr(validated.configs[node], "emit", None) == "changes" for node in chain) else "append"
     bad_rows_of = nodes[0] if len(nodes) == 1 and nodes[0].operator == "topic" else None
     edges = tuple(edge for edge in validated.document.edges if {edge.source, edge.target} <= set(chain))
     beside = tables_and_their_steps(nodes, validated.document)
-    return QueryPlan(chain[-1], nodes, tuple(branches), mode, bad_rows_of, edges, beside)
+    in_chain = frozenset({chain[-1]} if _runs_in_chain(nodes[-1], validated, catalogue) else ())
+    return QueryPlan(chain[-1], nodes, tuple(branches), mode, bad_rows_of, edges, beside, in_chain)
+
+
+def _runs_in_chain(base: Node, validated: Validated, catalogue: Catalogue) -> bool:
+    """Whether rows come to the base of a query straight from topics, and it does better without Spark's plan."""
+    edges = validated.document.inputs_of(base.id)
+    inputs = {edge.target_port: validated.schemas[edge.source] for edge in edges}
+    # A node that feeds two inputs would have its rows brought to lanes by two keys.
+    is_able = len({edge.source for edge in edges}) == len(edges)
+    is_able = is_able and catalogue.get(base.operator).runs_in_chain(validated.configs[base.id], inputs)
+    return is_able and all(way_of(edge.source, validated, catalogue) is not None for edge in edges)
 
 
 def _dead_letter(source: Node, validated: Validated) -> str | None:
