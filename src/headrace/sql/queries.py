@@ -8,7 +8,7 @@ FROM a JOIN b ON …     base_join (in a view of all columns base itself), and b
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from headrace.graph.document import Json
@@ -16,6 +16,7 @@ from headrace.sql.analysis import Analysis, Origin
 from headrace.sql.asof import AsofStep
 from headrace.sql.assembly import Assembly, Output
 from headrace.sql.changes import changes_of
+from headrace.sql.computed_keys import computed_keys
 from headrace.sql.expressions import check_expression
 from headrace.sql.joins import JoinSide, JoinStep
 from headrace.sql.language.dialect import columns_in
@@ -26,7 +27,7 @@ from headrace.sql.language.values import print_name
 from headrace.sql.over_steps import is_over, over_latest_steps, over_steps
 from headrace.sql.ranking import Ranked, bound_of, outer_steps, qualified_steps, ranked_source, ranking_steps
 from headrace.sql.refusals import refuse_output, refuse_query, refuse_select, refuse_source
-from headrace.sql.steps import Names, Piece, Step, Writer, node_ids, plain_steps
+from headrace.sql.steps import EVENT_TIME, Names, Piece, Step, Writer, node_ids, plain_steps
 from headrace.sql.streams import Streams
 from headrace.sql.table_changes import Match
 from headrace.sql.window_operators import takes_time
@@ -177,6 +178,13 @@ class Queries:
         return output
 
     def _rows(self, source: Relation, place: _Place) -> _Rows:
+        rows = self._rows_of(source, place)
+        schema = self._analysis.schema(rows.output.node) if self._analysis else None
+        if schema is None or schema.event_time is None or schema.find(EVENT_TIME) is not None:
+            return rows
+        return replace(rows, names=replace(rows.names, event_time=schema.event_time))
+
+    def _rows_of(self, source: Relation, place: _Place) -> _Rows:
         match source:
             case Reference(as_of=None):
                 return _Rows(self._output(source, place), Names.of(source.alias or source.name))
@@ -222,19 +230,27 @@ class Queries:
             return self._over_steps(select, rows, place)
         if window is None and not is_grouped(select):
             return plain_steps(self._script, select, rows.names, self._output_settings(select, rows, place))
+        keys = computed_keys(Writer(self._script, rows.names), select, self._has_column(rows))
+        select = keys.select
         if self._analysis is not None:
-            self._analysis.check_columns(rows.output.node, _key_columns(select, rows.names))
+            columns = [pair for pair in _key_columns(select, rows.names) if pair[0].lower() not in keys.names]
+            self._analysis.check_columns(rows.output.node, columns)
             if window is not None and takes_time(window):
                 time = window.time or self._analysis.event_time_of(rows.output.node, window.span)
                 window = replace(window, time=time)
         if window is None:
             changes = changes_of(self._assembly.document(place.base), rows.output.node)
-            return group_steps(self._script, select, rows.names, changes)
+            return keys.before_groups(group_steps(self._script, select, rows.names, changes))
         late = self._streams.late_of(self._assembly.sources_of(rows.output.node))
         steps = window_steps(self._script, select, window, rows.names, late)
         for step in steps:
             self._require(step.operator, f"a {window.kind} window", window.span)
-        return steps
+        return keys.before_groups(steps)
+
+    def _has_column(self, rows: _Rows) -> Callable[[str], bool]:
+        """Whether the rows have a column; all do where nothing is known of them."""
+        schema = self._analysis.schema(rows.output.node) if self._analysis else None
+        return lambda name: schema is None or schema.find(name) is not None
 
     def _output_settings(self, select: Select, rows: _Rows, place: _Place) -> dict[str, Json]:
         """What OUTPUT does with late rows. Raises InvalidSyntax where what it lets through would depend on how the

@@ -2,7 +2,7 @@
 
     WINDOW TUMBLING(10s)              WINDOW TUMBLING(ts, 10 SECONDS)      WINDOW TUMBLING(SIZE 10 SECONDS)
     WINDOW('tumbling', 10 sec)        WINDOW('tumbling', ts, 10 sec)
-    FROM TUMBLE(TABLE t, DESCRIPTOR(ts), INTERVAL '10' SECOND)
+    FROM TUMBLE(TABLE t, DESCRIPTOR(ts), INTERVAL '10' SECOND)            FROM TABLE(TUMBLE(…))
 
 The first with a time column is the one that is printed.
 """
@@ -50,13 +50,14 @@ def read_window(cursor: Cursor) -> Window:
 
 
 def at_table_function(cursor: Cursor) -> bool:
-    """Whether a window stands where a stream is expected."""
-    return any(cursor.at(word, "(", "TABLE") for word in _TABLE_FUNCTIONS)
+    """Whether a window stands where a stream is expected; Flink puts it into TABLE (…)."""
+    return any(cursor.at(word, "(", "TABLE") or cursor.at("TABLE", "(", word, "(") for word in _TABLE_FUNCTIONS)
 
 
 def read_table_function(cursor: Cursor) -> tuple[Reference, Window]:
     """`HOP(TABLE t, DESCRIPTOR(ts), INTERVAL '5' SECOND, INTERVAL '10' SECOND)`."""
     start = cursor.index
+    is_wrapped = cursor.accept("TABLE", "(")
     kind, order = _TABLE_FUNCTIONS[cursor.label("a window").text.upper()]
     cursor.expect("(", "TABLE")
     reference = Reference(cursor.name("the name of a stream"))
@@ -69,6 +70,8 @@ def read_table_function(cursor: Cursor) -> tuple[Reference, Window]:
         cursor.expect(",")
         given[name] = read_size(cursor)
     cursor.expect(")")
+    if is_wrapped:
+        cursor.expect(")")
     if columns:
         given["columns"] = columns
     names = [parameter.name for parameter in WINDOW_KINDS[kind].parameters]
