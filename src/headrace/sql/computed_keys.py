@@ -21,11 +21,15 @@ from headrace.sql.window_steps import MADE_NAME_CHARACTERS_MAX, is_bound
 
 @dataclass(frozen=True, slots=True)
 class ComputedKeys:
-    """`select` groups by columns only; those in `names`, in lower case, are made by the `steps` before it."""
+    """`select` groups by columns only; those in `names`, in lower case, are made by the `steps` before it.
+
+    `time` is what those call the event time, where the rows have it beside their columns only.
+    """
 
     select: Select
     names: frozenset[str]
     steps: tuple[Step, ...]
+    time: str | None = None
 
     def before_groups(self, steps: list[Step]) -> list[Step]:
         """The chain of the select with the keys computed where its rows are chosen already."""
@@ -33,8 +37,13 @@ class ComputedKeys:
         return [*steps[:first], *self.steps, *steps[first:]]
 
 
-def computed_keys(writer: Writer, select: Select, has_column: Callable[[str], bool]) -> ComputedKeys:
-    """`has_column` tells what the rows have. Raises InvalidSyntax for aggregates as keys, and places that are none."""
+def computed_keys(
+    writer: Writer, select: Select, has_column: Callable[[str], bool], hidden_time: str | None = None
+) -> ComputedKeys:
+    """`has_column` tells what the rows have, `hidden_time` is an event time beside their columns.
+
+    Raises InvalidSyntax for aggregates as keys, and places that are none.
+    """
     made: dict[str, tuple[Expression, str]] = {}
     taken = {item.alias.text.lower() for item in select.items if item.alias}
     keys: list[Expression] = []
@@ -52,7 +61,9 @@ def computed_keys(writer: Writer, select: Select, has_column: Callable[[str], bo
         return ComputedKeys(replace(select, keys=tuple(keys)), frozenset(), ())
     items = tuple(_item(item, made.get(spelled(item.expression.tree))) for item in select.items)
     names = frozenset(name.lower() for _, name in made.values())
-    return ComputedKeys(replace(select, keys=tuple(keys), items=items), names, (_step(writer, made.values()),))
+    time = None if hidden_time is None else _free(hidden_time.lstrip("_"), has_column, taken)
+    step = _step(writer, made.values(), [] if time is None else [f"{hidden_time} AS {print_name(time)}"])
+    return ComputedKeys(replace(select, keys=tuple(keys), items=items), names, (step,), time)
 
 
 def _meant(writer: Writer, select: Select, key: Expression, has_column: Callable[[str], bool]) -> Expression:
@@ -88,6 +99,11 @@ def _name(writer: Writer, select: Select, key: Expression, has_column: Callable[
     if aliases:
         return aliases[0]
     words = "_".join(re.findall(r"[a-z_]\w*", writer.expression(key).lower()))[:MADE_NAME_CHARACTERS_MAX] or "key"
+    return _free(words, has_column, taken)
+
+
+def _free(words: str, has_column: Callable[[str], bool], taken: set[str]) -> str:
+    """The words, or with a number where something is called so; the name is taken afterwards."""
     name, number = words, 1
     while has_column(name) or name in taken:
         number += 1
@@ -112,6 +128,6 @@ def _item(item: Item, made: tuple[Expression, str] | None) -> Item:
     return replace(item, expression=_column(made[1], item.span), alias=alias, text=text)
 
 
-def _step(writer: Writer, made: Iterable[tuple[Expression, str]]) -> Step:
+def _step(writer: Writer, made: Iterable[tuple[Expression, str]], times: list[str]) -> Step:
     pieces = tuple(Piece(f"{writer.expression(key)} AS {print_name(name)}", key.span) for key, name in made)
-    return Step("keys", "select", {"columns": ["*", *(piece.text for piece in pieces)]}, pieces)
+    return Step("keys", "select", {"columns": ["*", *times, *(piece.text for piece in pieces)]}, pieces)

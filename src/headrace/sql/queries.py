@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from headrace.graph.document import Json
 from headrace.sql.analysis import Analysis, Origin
 from headrace.sql.asof import AsofStep
-from headrace.sql.assembly import Assembly, Output
+from headrace.sql.assembly import CLOCK_COLUMN, Assembly, Output
 from headrace.sql.changes import changes_of
 from headrace.sql.computed_keys import computed_keys
 from headrace.sql.expressions import check_expression
@@ -22,7 +22,18 @@ from headrace.sql.joins import JoinSide, JoinStep
 from headrace.sql.language.dialect import columns_in
 from headrace.sql.language.script import Script, Span
 from headrace.sql.language.statement_tree import Update
-from headrace.sql.language.tree import Derived, Join, Name, OperatorCall, Query, Reference, Relation, Select, Windowed
+from headrace.sql.language.tree import (
+    Derived,
+    Join,
+    Name,
+    OperatorCall,
+    Query,
+    Reference,
+    Relation,
+    Select,
+    Window,
+    Windowed,
+)
 from headrace.sql.language.values import print_name
 from headrace.sql.over_steps import is_over, over_latest_steps, over_steps
 from headrace.sql.ranking import Ranked, bound_of, outer_steps, qualified_steps, ranked_source, ranking_steps
@@ -222,6 +233,9 @@ class Queries:
 
     def _steps(self, select: Select, rows: _Rows, place: _Place) -> list[Step]:
         window = select.window
+        if window is not None and window.by_clock:
+            window = self._by_clock(window, rows)
+            select = replace(select, window=window)
         self._close_when_quiet(select, rows)
         if select.qualify is not None:
             self._refuse_changes(rows, place, select.qualify.span)
@@ -230,14 +244,14 @@ class Queries:
             return self._over_steps(select, rows, place)
         if window is None and not is_grouped(select):
             return plain_steps(self._script, select, rows.names, self._output_settings(select, rows, place))
-        keys = computed_keys(Writer(self._script, rows.names), select, self._has_column(rows))
+        keys = computed_keys(Writer(self._script, rows.names), select, self._has_column(rows), self._hidden_time(rows))
         select = keys.select
         if self._analysis is not None:
             columns = [pair for pair in _key_columns(select, rows.names) if pair[0].lower() not in keys.names]
             self._analysis.check_columns(rows.output.node, columns)
             if window is not None and takes_time(window):
                 time = window.time or self._analysis.event_time_of(rows.output.node, window.span)
-                window = replace(window, time=time)
+                window = replace(window, time=Name(keys.time, time.span) if keys.time else time)
         if window is None:
             changes = changes_of(self._assembly.document(place.base), rows.output.node)
             return keys.before_groups(group_steps(self._script, select, rows.names, changes))
@@ -246,6 +260,24 @@ class Queries:
         for step in steps:
             self._require(step.operator, f"a {window.kind} window", window.span)
         return keys.before_groups(steps)
+
+    def _hidden_time(self, rows: _Rows) -> str | None:
+        """The event time of the rows where `*` leaves it out."""
+        schema = self._analysis.schema(rows.output.node) if self._analysis else None
+        time = None if schema is None else schema.event_time
+        return None if schema is None or time in schema.names else time
+
+    def _by_clock(self, window: Window, rows: _Rows) -> Window:
+        """Over the time at which rows are read, which is the event time of their sources from now on."""
+        for source in sorted(self._assembly.sources_of(rows.output.node)):
+            self._assembly.set_clock(source, window.span)
+        schema = self._analysis.schema(rows.output.node) if self._analysis else None
+        if schema is not None and schema.event_time is None:
+            hint = f"put the window over the stream itself, or select {CLOCK_COLUMN} AS at there"
+            message = f"the rows of {rows.output.node} have lost the time at which they were read"
+            raise self._script.error(message, window.span, hint=hint)
+        time = CLOCK_COLUMN if schema is None else schema.event_time or CLOCK_COLUMN
+        return replace(window, time=Name(time, window.span), by_clock=False)
 
     def _has_column(self, rows: _Rows) -> Callable[[str], bool]:
         """Whether the rows have a column; all do where nothing is known of them."""
