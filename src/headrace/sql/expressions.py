@@ -16,7 +16,10 @@ _HEADER_FUNCTIONS: Final = frozenset({"header", "has_header", "set_header", "rem
 
 def check_expression(script: Script, expression: Expression) -> None:
     """Raises InvalidSyntax for what cannot run, at its place."""
-    refused = "a subquery" if expression.queries else refused_in(expression.tree)
+    if expression.queries:
+        message = "a subquery can only be a condition of its own in WHERE: x IN (SELECT …), [NOT] EXISTS (SELECT …)"
+        raise script.error(message, expression.span, hint="write a LEFT JOIN with the table, and use its column")
+    refused = refused_in(expression.tree)
     if refused:
         raise script.error(f"{refused} cannot stand in a pipeline's expression", expression.span)
     for name, span in functions_in(expression.tree):

@@ -24,6 +24,7 @@ from headrace.sql.language.script import Script, Span
 from headrace.sql.language.statement_tree import Update
 from headrace.sql.language.tree import (
     Derived,
+    Expression,
     Join,
     Name,
     OperatorCall,
@@ -38,8 +39,9 @@ from headrace.sql.language.values import print_name
 from headrace.sql.over_steps import is_over, over_latest_steps, over_steps
 from headrace.sql.ranking import Ranked, bound_of, outer_steps, qualified_steps, ranked_source, ranking_steps
 from headrace.sql.refusals import refuse_output, refuse_query, refuse_select, refuse_source
-from headrace.sql.steps import EVENT_TIME, Names, Piece, Step, Writer, node_ids, plain_steps
+from headrace.sql.steps import EVENT_TIME, Names, Piece, Step, Writer, filter_steps, node_ids, plain_steps
 from headrace.sql.streams import Streams
+from headrace.sql.subqueries import LookupStep, refuse_stream, split_condition, table_of
 from headrace.sql.table_changes import Match
 from headrace.sql.window_operators import takes_time
 from headrace.sql.window_steps import group_steps, is_bound, is_grouped, window_steps
@@ -160,7 +162,37 @@ class Queries:
         if is_view and isinstance(select.source, Join) and _is_everything(select):
             return self._join(select.source, place, place.base).output
         rows = self._rows(select.source, place)
+        select, rows = self._looked_up(select, rows, place)
         return self._chain(rows.output, self._steps(select, rows, place), place, is_view=is_view)
+
+    def _looked_up(self, select: Select, rows: _Rows, place: _Place) -> tuple[Select, _Rows]:
+        """Without the conditions of WHERE that are subqueries: rows for which those do not hold are left out before."""
+        plain, subqueries = split_condition(self._script, select.condition)
+        if not subqueries:
+            return select, rows
+        rows = replace(rows, output=self._filtered(select, plain, rows, place))
+        for number, subquery in enumerate(subqueries, start=1):
+            part = "lookup" if number == 1 else f"lookup_{number}"
+            source = table_of(self._script, subquery)
+            table = self._rows(source, place.inside(part))
+            if self._analysis is not None and not self._assembly.is_table(table.output.node):
+                raise refuse_stream(self._script, subquery, source.name.text)
+            step = LookupStep(self._script, subquery, self._side(rows), self._side(table), source)
+            sides, origin = [("left", rows.output), ("right", table.output)], Origin(subquery.span, step.pieces)
+            output = self._assembly.add(f"{place.base}_{part}", "lookup-join", step.config(), sides, origin)
+            rows = replace(rows, output=output)
+        return replace(select, condition=None), rows
+
+    def _filtered(self, select: Select, conditions: Sequence[Expression], rows: _Rows, place: _Place) -> Output:
+        """The rows that conditions without subqueries leave: looking up comes after them."""
+        writer = Writer(self._script, rows.names)
+        steps = [step for one in conditions for step in filter_steps(writer, replace(select, condition=one))]
+        if not steps:
+            return rows.output
+        pieces = tuple(piece for step in steps for piece in step.pieces)
+        config: dict[str, Json] = {"condition": " AND ".join(piece.text for piece in pieces)}
+        origin = Origin(place.name.span, pieces)
+        return self._assembly.add(f"{place.base}_filter", "filter", config, [("in", rows.output)], origin)
 
     def _first_rows(self, select: Select, ranked: Ranked, place: _Place, *, is_view: bool) -> Output:
         """A SELECT around one that ranks its rows: the inner chain, then what is left of the outer one."""
