@@ -3,6 +3,7 @@
 HeadraceError
 ├── InvalidInput            the caller gave something wrong: change it and try again
 │   ├── InvalidConfig       a config file, an option, an operator's settings
+│   ├── LiveQuestion        a SELECT over streams where an answer at once was asked for
 │   ├── InvalidGraph        a pipeline document that cannot run (carries all problems found)
 │   └── InvalidSyntax       SQL or text notation that does not parse or resolve
 ├── NotFound                a topic, pipeline, version or job that does not exist
@@ -104,6 +105,10 @@ class InvalidInput(HeadraceError):
 
 class InvalidConfig(InvalidInput):
     code = "invalid_config"
+
+
+class LiveQuestion(InvalidInput):
+    code = "live_question"
 
 
 class InvalidSyntax(InvalidInput):

@@ -100,5 +100,5 @@ def test_tables_that_pipelines_have(service: Service) -> None:
 
 @pytest.mark.parametrize("sql", ["SELECT * FROM nobody", "CREATE TABLE x (k STRING PRIMARY KEY); SELECT * FROM y"])
 def test_a_table_that_is_not_there_is_told(service: Service, sql: str) -> None:
-    with pytest.raises(NotFound, match="no table"):
+    with pytest.raises(NotFound, match="no table, view or stream"):
         rows(service, sql)

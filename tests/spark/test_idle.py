@@ -10,6 +10,7 @@ import pytest
 
 from headrace.errors import InvalidGraph
 from headrace.operators import Catalogue
+from headrace.sql import parse
 
 if TYPE_CHECKING:
     from tests.spark.conftest import Stack
@@ -42,6 +43,24 @@ def test_the_last_window_of_a_quiet_stream_closes(stack: Stack, window: str) -> 
     assert [(row["k"], row["n"]) for row in rows] == [("a", 3)]
     (query,) = stack.engine.status(document.name).queries
     assert {count.node: count.rows_out_total for count in query.nodes}["rows"] == 3
+
+
+@pytest.mark.spark
+def test_windows_by_the_clock_close_on_a_quiet_stream(stack: Stack) -> None:
+    source, target = stack.topic("in", [{"k": "a"}, {"k": "b"}, {"k": "a"}]), stack.name("out")
+    sql = f"""CREATE STREAM rows (k STRING) WITH (topic = '{source}');
+    CREATE STREAM counts WITH (topic = '{target}') AS
+    SELECT upper(k) AS u, count(*) AS n, _window_start AS began FROM rows WHERE k = 'a' GROUP BY upper(k)
+    WINDOW TUMBLING(PROCTIME(), 1 SECOND);"""
+    began = datetime.now(UTC)
+    document = parse(sql, source)
+    stack.engine.start(document)
+    deadline_s = time.monotonic() + DEADLINE_S
+    while not (rows := stack.rows(target)) and time.monotonic() < deadline_s:
+        time.sleep(0.2)
+    stack.engine.stop(document.name)
+    assert [(row["u"], row["n"]) for row in rows] == [("A", 2)]
+    assert datetime.fromisoformat(rows[0]["began"]) > began - timedelta(seconds=1)
 
 
 @pytest.mark.spark

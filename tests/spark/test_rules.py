@@ -1,92 +1,59 @@
-"""What EXPLAIN says of a pipeline's queries: each rule by an example in which it fires."""
+"""What EXPLAIN says of a pipeline's queries: each rule by a script of its own in which it fires, and in which it does
+not.
+
+After a change on purpose, `UPDATE_CASES=1 pytest tests/spark/test_rules.py` writes the expected files anew.
+"""
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
 from headrace.graph import validate
 from headrace.operators import Catalogue
-from headrace.spark.rules import rules_of
+from headrace.spark.plan import plan_queries
+from headrace.spark.rules import RULES, rules_of
+from headrace.spark.rules.query import PlannedQuery
 from headrace.sql import parse
 
 if TYPE_CHECKING:
     from tests.spark.conftest import Stack
 
-DECLARED = """CREATE STREAM a (k STRING, n INT, x DOUBLE, ts TIMESTAMP, WATERMARK FOR ts AS ts);
-CREATE STREAM b (k STRING, y DOUBLE, ts TIMESTAMP, WATERMARK FOR ts AS ts);
-CREATE TABLE l (k STRING PRIMARY KEY, v INT);
-"""
-DIRECT = "direct: the reader of a filters, encodes and stages; no row passes Spark's plan"
+CASES = Path(__file__).parent / "rules"
+NAMES = [rule.__name__.rpartition(".")[2] for rule in RULES]
 
 
-def rules(sql: str) -> list[str]:
+def expected(path: Path, actual: str) -> str:
+    if os.environ.get("UPDATE_CASES"):
+        path.write_text(actual)
+    return path.read_text()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_what_is_explained(name: str) -> None:
     catalogue = Catalogue()
-    return [
-        line.strip() for line in rules_of(validate(parse(DECLARED + sql, catalogue=catalogue), catalogue), catalogue)
-    ]
+    validated = validate(parse((CASES / f"{name}.sql").read_text(), catalogue=catalogue), catalogue)
+    lines = "".join(f"{line}\n" for line in rules_of(validated, catalogue))
+    assert lines == expected(CASES / f"{name}.txt", lines)
 
 
-@pytest.mark.parametrize(
-    ("sql", "expected"),
-    [
-        (
-            "CREATE STREAM o AS SELECT k, n FROM a WHERE n > 3",
-            [
-                "query a: a → into_o",
-                DIRECT,
-                "fields: 3 of 4 columns of a are decoded",
-                "filter at the reader: of a only rows that may fulfil n > 3",
-            ],
-        ),
-        ("CREATE STREAM o AS SELECT *, upper(k) AS u FROM a", ["query a: a → into_o"]),
-        (
-            "CREATE STREAM o AS SELECT * FROM a WHERE n > 3; CREATE STREAM p AS SELECT * FROM a WHERE n < 1",
-            [
-                "query a: a → into_o, into_p",
-                "one scan: 2 sinks share one pass over a",
-                DIRECT,
-                "filter at the reader: of a only rows that may fulfil n > 3 or n < 1",
-            ],
-        ),
-        (
-            "CREATE STREAM o AS SELECT k, count(*) AS c FROM a GROUP BY k WINDOW TUMBLING(1m)",
-            [
-                "query o_window: a → into_o",
-                "fields: 2 of 4 columns of a are decoded",
-                "partial aggregation: o_window sums up the rows of a task before they are moved",
-            ],
-        ),
-        (
-            "CREATE STREAM o AS SELECT a.*, v FROM a JOIN l ON a.k = l.k",
-            ["query o_join: a → into_o", "broadcast: every task of o_join gets the table"],
-        ),
-        (
-            "CREATE STREAM o AS SELECT a.*, b.y FROM a JOIN b ON a.k = b.k WITHIN (0 SECONDS, 1 MINUTE)",
-            ["query o_join: a, b → into_o", "bounded state: o_join keeps rows for 0 seconds before and 1 minute after"],
-        ),
-        (
-            "CREATE STREAM o AS SELECT *, avg(x) AS usual FROM a GROUP BY k WINDOW LENGTH(3)",
-            [
-                "query o: a → into_o",
-                "chain: o, in by packets (lanes are by k), out by rows (Spark writes the text for to-topic)",
-            ],
-        ),
-        (
-            "CREATE STREAM o AS SELECT * FROM `length-window`(TABLE a, length => 3, keys => ARRAY['k'],"
-            " aggregates => ARRAY['avg(x) AS usual'], partitioned => 'as_topic')",
-            [
-                "query o: a → into_o",
-                "chain: o, in by reader (lanes are the topic's partitions),"
-                " out by rows (Spark writes the text for to-topic)",
-                "no shuffle: the topic is partitioned by the key",
-            ],
-        ),
-    ],
-)
-def test_rules_that_fired(sql: str, expected: list[str]) -> None:
-    assert rules(sql) == expected
+@pytest.mark.parametrize("name", NAMES)
+def test_the_rule_fires_in_some_queries_of_its_script_and_not_in_all(name: str) -> None:
+    catalogue = Catalogue()
+    validated = validate(parse((CASES / f"{name}.sql").read_text(), catalogue=catalogue), catalogue)
+    rule = RULES[NAMES.index(name)]
+    fired = [bool(list(rule.fired(PlannedQuery(p, validated, catalogue)))) for p in plan_queries(validated, catalogue)]
+    assert any(fired)
+    assert not all(fired)
+
+
+def test_every_rule_is_a_file_with_a_case() -> None:
+    folder = Path(__file__).parents[2] / "src" / "headrace" / "spark" / "rules"
+    files = {path.stem for path in folder.glob("*.py")} - {"__init__", "query"}
+    assert files == set(NAMES) == {path.stem for path in CASES.glob("*.sql")} == {p.stem for p in CASES.glob("*.txt")}
 
 
 @pytest.mark.spark

@@ -14,11 +14,14 @@ def test_public_names() -> None:
         "Drop",
         "Explain",
         "InsertValues",
+        "LOOK",
+        "Look",
         "PipelineAction",
         "Request",
         "SPARK_FUNCTIONS",
         "Show",
         "Update",
+        "Wanted",
         "declared_streams",
         "declared_tables",
         "expand",
@@ -26,6 +29,8 @@ def test_public_names() -> None:
         "print_sql",
         "print_statement",
         "read_annotations",
+        "read_look",
         "read_requests",
+        "read_wanted",
     ]
     assert all(hasattr(headrace.sql, name) for name in headrace.sql.__all__)

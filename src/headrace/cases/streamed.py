@@ -10,12 +10,7 @@ from headrace.operators.window_columns import END, START
 
 def ancestors(document: Document, node_id: str) -> set[str]:
     """The node and all before it."""
-    found, waiting = {node_id}, [node_id]
-    while waiting:
-        new = {edge.source for edge in document.inputs_of(waiting.pop())} - found
-        found |= new
-        waiting += new
-    return found
+    return {node.id for node in document.leading_to([node_id]).nodes}
 
 
 def stream_hindrance(validated: Validated, catalogue: Catalogue, node_id: str) -> str | None:

@@ -10,10 +10,12 @@ import typer
 from headrace.cli.connect import server_of
 from headrace.cli.options import DEFAULT_DATA_DIR, DataDir, Json
 from headrace.cli.output import console, print_json, print_table, print_text
-from headrace.errors import InvalidInput
+from headrace.errors import InvalidInput, LiveQuestion
 
 if TYPE_CHECKING:
     from headrace.pipeline import Pipeline
+
+STARTS = ("earliest", "latest")
 
 
 def command(
@@ -29,10 +31,16 @@ def command(
     values: Annotated[
         list[str] | None, typer.Option("--set", help="NAME=VALUE for ${NAME} in the SQL; else from the environment.")
     ] = None,
+    start: Annotated[
+        str | None, typer.Option("--from", help="Where a SELECT over streams begins: earliest or latest.")
+    ] = None,
     data_dir: DataDir = DEFAULT_DATA_DIR,
     as_json: Json = False,
 ) -> None:
-    """Check SQL and show it; --run starts it, --batch runs it once; SHOW and EXPLAIN ask. Without SQL: a shell."""
+    """Check SQL and show it; --run starts it, --batch runs it once; SELECT, SHOW and EXPLAIN ask. Without SQL: a shell.
+
+    A SELECT over streams shows rows while they come, until its LIMIT or Ctrl-C.
+    """
     if source is None:
         from headrace.cli.sql_shell import run_shell  # noqa: PLC0415
 
@@ -46,7 +54,7 @@ def command(
 
     given, variables = read_source(source, name), _variables(values or [])
     if given.notation == "sql" and asks(expanded := expand(given.content, variables)):
-        ask_server(expanded, data_dir, as_json=as_json)
+        ask_server(expanded, data_dir, start=_start(start), as_json=as_json)
         return
     pipeline = given.pipeline(variables)
     if run:
@@ -57,6 +65,12 @@ def command(
         print_json({"pipeline": pipeline.name, "document": pipeline.document().to_dict(), to: show(pipeline, to)})
     else:
         print_text(show(pipeline, to))
+
+
+def _start(given: str | None) -> str | None:
+    if given not in (None, *STARTS):
+        raise InvalidInput(f"--from {given!r} is no place to begin", valid=STARTS)
+    return given
 
 
 def _variables(values: list[str]) -> dict[str, str]:
@@ -74,10 +88,19 @@ def asks(sql: str) -> bool:
     return bool(read_requests(sql))
 
 
-def ask_server(sql: str, data_dir: DataDir, *, as_json: bool = False) -> None:
-    """SELECT from tables, changes of them, SHOW, EXPLAIN and the statements about pipelines: a table for each."""
-    with server_of(data_dir) as server:
-        results = server.sql(sql)
+def ask_server(sql: str, data_dir: DataDir, *, start: str | None = None, as_json: bool = False) -> None:
+    """SELECT from tables, changes of them, SHOW, EXPLAIN and the statements about pipelines: a table for each.
+
+    The rows of a SELECT over streams are shown while they come.
+    """
+    try:
+        with server_of(data_dir) as server:
+            results = server.sql(sql)
+    except LiveQuestion:
+        from headrace.cli.live import show_live  # noqa: PLC0415
+
+        show_live(sql, data_dir, start=start, as_json=as_json)
+        return
     if as_json:
         print_json({"results": results})
         return

@@ -32,6 +32,7 @@ HELP: Final = """\
 A statement ends with ; and is kept with those before it: together they are the pipeline.
 SELECT from a table, INSERT INTO … VALUES, UPDATE and DELETE … WHERE, SHOW, DESCRIBE, DROP TABLE, EXPLAIN and START |
 STOP | DEPLOY | ROLLBACK PIPELINE are answered at once. CREATE TABLE makes a table for everybody, and is kept as well.
+SELECT from a stream, of the statements before or of a saved pipeline, shows rows while they come; Ctrl-C ends it.
   \\show [sql|text|python|json]   the pipeline in a notation
   \\run                           save it and start it on the running server
   \\batch                         run it once over what is there

@@ -110,6 +110,17 @@ class Document:
     def outputs_of(self, node_id: str) -> tuple[Edge, ...]:
         return tuple(edge for edge in self.edges if edge.source == node_id)
 
+    def leading_to(self, node_ids: Iterable[str]) -> Document:
+        """The part that makes the rows of these nodes: they, and all before them."""
+        found = set(node_ids)
+        waiting = list(found)
+        while waiting:
+            new = {edge.source for edge in self.inputs_of(waiting.pop())} - found
+            found |= new
+            waiting += new
+        nodes = tuple(node for node in self.nodes if node.id in found)
+        return replace(self, nodes=nodes, edges=tuple(edge for edge in self.edges if edge.target in found))
+
     def with_nodes(self, nodes: Iterable[Node]) -> Document:
         return replace(self, nodes=tuple(nodes))
 

@@ -97,6 +97,15 @@ def joined_row(
     return list({**made, **times}.values())
 
 
+def left_row(left: Schema, present: list[str], times: Mapping[str, SparkColumn]) -> list[SparkColumn]:
+    """The columns of the left that were read, under their own names."""
+    from pyspark.sql import functions as spark  # noqa: PLC0415
+
+    names = [column.name for column in left if within_row("left", column.name) in present]
+    made = {name: spark.col(backquoted(within_row("left", name))).alias(name, metadata={}) for name in names}
+    return list({**made, **times}.values())
+
+
 def time_of(side: Side, name: str) -> SparkColumn:
     """The event time of one side, as that of the row of both."""
     from pyspark.sql import functions as spark  # noqa: PLC0415

@@ -9,7 +9,15 @@ from pydantic import Field
 
 from headrace.errors import InvalidInput
 from headrace.graph.schema import Schema
-from headrace.operators.join_sides import SIDES, joined_columns, joined_row, read_condition, side_by_side, time_of
+from headrace.operators.join_sides import (
+    SIDES,
+    joined_columns,
+    joined_row,
+    left_row,
+    read_condition,
+    side_by_side,
+    time_of,
+)
 from headrace.operators.projection import refuse_doubles
 from headrace.operators.settings import SqlExpression
 from headrace.operators.spec import Operator, OperatorConfig, Port, Spec
@@ -22,12 +30,21 @@ if TYPE_CHECKING:
 
 class LookupJoinConfig(OperatorConfig):
     on: SqlExpression = Field(description="What must hold for a pair of rows: `left.drone = right.id`.")
-    kind: Literal["inner", "left"] = Field(
-        "inner", description="inner: pairs only; left: rows of the stream without a partner too, with nulls."
+    kind: Literal["inner", "left", "semi", "anti"] = Field(
+        "inner",
+        description=(
+            "inner: pairs only; left: rows of the stream without a partner too, with nulls; semi, anti: rows of the "
+            "stream alone, each once, that have a partner, or have none."
+        ),
     )
     spread: Literal["whole", "by_key"] = Field(
         "whole", description="whole: every task gets the table; by_key: rows and table are brought together by key."
     )
+
+    @property
+    def adds_nothing(self) -> bool:
+        """Whether the table only says which rows go on."""
+        return self.kind in ("semi", "anti")
 
 
 class LookupJoin(Operator[LookupJoinConfig]):
@@ -37,7 +54,12 @@ class LookupJoin(Operator[LookupJoinConfig]):
         summary="Adds to each row of a stream the rows of a table that belong to it.",
         kind="relational",
         inputs=(Port("left", "the stream"), Port("right", "the table")),
-        outputs=(Port("out", "the columns of the left, then those of the right; equal keys of one name come once"),),
+        outputs=(
+            Port(
+                "out",
+                "the columns of the left, then, unless semi or anti, of the right; equal keys of one name come once",
+            ),
+        ),
         guarantees=(
             "Each row once for each partner that the table has in the version of the row's micro-batch, which is as "
             "new as the batch; a later change of the table changes nothing that came out. Keeps no state of its own. "
@@ -53,9 +75,9 @@ class LookupJoin(Operator[LookupJoinConfig]):
     config_type = LookupJoinConfig
 
     def output_schema(self, config: LookupJoinConfig, inputs: Mapping[str, Schema]) -> Schema:
-        columns = tuple(column for _, column in joined_columns(read_condition(config.on, inputs), inputs))
+        condition, left = read_condition(config.on, inputs), inputs["left"]
+        columns = left.columns if config.adds_nothing else tuple(c for _, c in joined_columns(condition, inputs))
         refuse_doubles(columns)
-        left = inputs["left"]
         time = None if left.event_time is None else left.require(left.event_time)
         hidden = () if time is None or time in columns else (time,)
         return Schema(columns, hidden, left.event_time)
@@ -66,7 +88,8 @@ class LookupJoin(Operator[LookupJoinConfig]):
         condition = read_condition(config.on, inputs)
         time = inputs["left"].event_time
         kept = needed if time is None else needed | {time}
-        return {side: kept | condition.reads[side] for side in SIDES}
+        of_table = frozenset[str]() if config.adds_nothing else kept
+        return {"left": kept | condition.reads["left"], "right": of_table | condition.reads["right"]}
 
     def compile(self, config: LookupJoinConfig, inputs: Mapping[str, DataFrame], context: CompileContext) -> DataFrame:
         from pyspark.sql import functions as spark  # noqa: PLC0415 - the catalogue loads without Spark
@@ -77,7 +100,10 @@ class LookupJoin(Operator[LookupJoinConfig]):
         condition = read_condition(config.on, schemas)
         left, right = (side_by_side(inputs[side], side) for side in SIDES)
         right = spark.broadcast(right) if config.spread == "whole" else right
-        joined = left.join(right, spark.expr(condition.text), config.kind)
         time = schemas["left"].event_time
         times = {} if time is None else {time: time_of("left", time)}
+        if config.adds_nothing:
+            joined = left.join(right, spark.expr(condition.text), f"left_{config.kind}")
+            return joined.select(*left_row(schemas["left"], joined.columns, times))
+        joined = left.join(right, spark.expr(condition.text), config.kind)
         return joined.select(*joined_row(condition, schemas, joined.columns, times))

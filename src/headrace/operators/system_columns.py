@@ -20,6 +20,8 @@ SYSTEM_COLUMNS = (
     Column("_key", "BINARY"),
     Column("_partition", "INT"),
     Column("_offset", "BIGINT"),
+    # When the row was read: by the clock of the reader, and in a test file as its rows say.
+    Column("_processing_time", "TIMESTAMP"),
 )
 # The event time of rows that leave a closed window.
 EVENT_TIME_COLUMN = Column("_event_time", "TIMESTAMP")

@@ -107,7 +107,9 @@ class TopicSource(Operator[TopicConfig]):
         summary="Reads a topic of the log.",
         kind="source",
         inputs=(),
-        outputs=(Port("out", "one row per record; _timestamp, _key, _partition and _offset can be named too"),),
+        outputs=(
+            Port("out", "one row per record; _timestamp, _key, _partition, _offset, _processing_time can be named too"),
+        ),
         guarantees=(
             "Every record from the start on, exactly once, in order within a partition, through restarts. "
             "Records that cannot be decoded are counted, and kept in the dead letter topic where one is named."

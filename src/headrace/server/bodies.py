@@ -54,6 +54,13 @@ class SqlBody(Body):
     sql: str
 
 
+class LookBody(Body):
+    """A SELECT over streams, with the definitions that it needs before it. `start` overrules where streams begin."""
+
+    sql: str
+    start: Literal["earliest", "latest"] | None = None
+
+
 class SaveBody(PipelineBody):
     note: str = ""
     author: str = ""

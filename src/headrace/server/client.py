@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from types import TracebackType
 from typing import Any, Final, Self
 from urllib.parse import quote
@@ -17,6 +17,7 @@ from headrace.errors import (
     InvalidGraph,
     InvalidInput,
     InvalidSyntax,
+    LiveQuestion,
     NotFound,
     Place,
     Problem,
@@ -27,9 +28,11 @@ from headrace.server.events import METRICS
 CONNECT_TIMEOUT_S: Final = 5.0
 # A batch run or a start of many queries answers only when it is done.
 ANSWER_TIMEOUT_S: Final = 600.0
+# A look that has no rows says so more often than this; its start takes some seconds.
+LOOK_TIMEOUT_S: Final = 120.0
 
 _KINDS: Final[dict[str, type[HeadraceError]]] = {
-    kind.code: kind for kind in (Conflict, ExternalFailure, InvalidInput, InvalidSyntax, NotFound)
+    kind.code: kind for kind in (Conflict, ExternalFailure, InvalidInput, InvalidSyntax, LiveQuestion, NotFound)
 }
 
 
@@ -118,6 +121,26 @@ class ServerClient:
     def run_batch(self, pipeline: dict[str, Any], start: str = "earliest", end: str = "latest") -> dict[str, Any]:
         return self._call("POST", "/api/batch", {**pipeline, "start": start, "end": end})
 
+    def look(self, sql: str, start: str | None = None) -> Generator[dict[str, Any]]:
+        """The lines of a SELECT over streams: first its columns and keys, then rows. It ends with the iterator.
+
+        Raises the error that ends it there.
+        """
+        body = {"sql": sql, "start": start}
+        timeout = httpx.Timeout(LOOK_TIMEOUT_S, connect=CONNECT_TIMEOUT_S)
+        try:
+            with self._http.stream("POST", "/api/sql/look", json=body, timeout=timeout) as response:
+                if response.is_error:
+                    response.read()
+                    raise _error(response)
+                for line in response.iter_lines():
+                    found: dict[str, Any] = json.loads(line)
+                    if "error" in found:
+                        raise _error_of(found["error"])
+                    yield found
+        except httpx.HTTPError as error:
+            raise _unreachable(error) from error
+
     def events(self, pipeline: str | None = None, *, from_start: bool = False) -> Iterator[dict[str, Any]]:
         """Follows until the caller stops iterating or the server stops; ticks of figures are left out."""
         query = {} if pipeline is None else {"pipeline": pipeline}
@@ -162,9 +185,14 @@ def _unreachable(error: httpx.HTTPError) -> ExternalFailure:
 def _error(response: httpx.Response) -> HeadraceError:
     try:
         fields: dict[str, Any] = response.json()
-        message = str(fields["message"])
+        str(fields["message"])
     except (ValueError, KeyError, TypeError):
         return RemoteFailure(f"the server answered {response.status_code}")
+    return _error_of(fields)
+
+
+def _error_of(fields: dict[str, Any]) -> HeadraceError:
+    message = str(fields["message"])
     problems = fields.get("problems")
     if problems:
         return InvalidGraph(Problem(**problem) for problem in problems)

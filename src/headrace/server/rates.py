@@ -15,7 +15,7 @@ from headrace.server.problems import problem
 
 # Each of these compiles a graph, reads a log or runs Spark.
 _COSTLY: Final = re.compile(
-    r"POST /api/(check|batch|test-run|pipelines/validate|jobs/[^/]+/sample)|GET /api/topics/[^/]+/messages"
+    r"POST /api/(check|batch|sql/look|test-run|pipelines/validate|jobs/[^/]+/sample)|GET /api/topics/[^/]+/messages"
 )
 
 

@@ -18,6 +18,7 @@ from headrace.server.drafts import Drafts
 from headrace.server.events import EventStreams
 from headrace.server.groups import Groups
 from headrace.server.lag import LiveLag
+from headrace.server.looks import Looks
 from headrace.server.models.jobs import JobView
 from headrace.server.producing import MessageSender
 from headrace.server.sampler import MetricsSampler
@@ -28,6 +29,8 @@ from headrace.server.trials import Trials
 from headrace.server.views import job_view
 from headrace.server.wanted import WantedState
 from headrace.spark import Engine, EngineSettings, JobStatus, PipelineEvent
+from headrace.spark.look import Look
+from headrace.spark.sink import Shown
 from headrace.spark.tables import create_table_topics
 from headrace.tables import Table, Tables, declared_in
 
@@ -64,13 +67,14 @@ class Service:
             ),
         )
         self._lag = LiveLag(settings.log_directory)
-        self.tables = Tables(data / "tables.sqlite", self._engine.location, self._documents, self.catalogue)
+        self.tables = Tables(data / "tables.sqlite", self._engine.location, self.documents, self.catalogue)
         self.sampler = MetricsSampler(self.measured)
         self.topics = Topics(settings.bootstrap, settings.log_directory)
         self.groups = Groups(self.topics)
         self.signals = Signals(settings.bootstrap, self.catalogue, self.last_run, self.run_again)
         self.sender = MessageSender(settings.bootstrap)
         self.trials = Trials(self._engine, settings.limits.batch_runs_max, require_ready=self._require_ready)
+        self.looks = Looks(self, settings.limits.looks_max, settings.limits.keep_alive_s)
         self._closing = threading.Event()
         self._ready = threading.Event()
         self.streams = EventStreams(
@@ -86,6 +90,8 @@ class Service:
         self.sampler.start()
         self.tables.start()
         self._engine.open()
+        with suppress(ExternalFailure, OSError):  # what is left does no harm, and the next start finds it
+            self._engine.sweep_looks()
         for pipeline, version in self._wanted.versions.items():
             self._resume(pipeline, version)
         self._ready.set()
@@ -121,7 +127,7 @@ class Service:
         create_table_topics(self.settings.bootstrap, topics)
         return self.tables.declare(sql)
 
-    def _documents(self) -> list[Document]:
+    def documents(self) -> list[Document]:
         """What runs, and the newest version of everything."""
         newest = [self._store.latest(info.name).document for info in self._store.pipelines()]
         return [*(version.document for version in list(self._versions.values())), *newest]
@@ -265,6 +271,11 @@ class Service:
         """Spark's plan of each query. Raises Conflict while Spark starts."""
         self._require_ready()
         return self._engine.spark_plans(document)
+
+    def look(self, document: Document, shown: Shown) -> Look:
+        """Runs a pipeline for somebody who watches its rows. Raises what a start raises."""
+        self._require_ready()
+        return self._engine.look(document, shown)
 
     def jobs(self) -> tuple[JobStatus, ...]:
         return tuple(self._lag.of(job) for job in self._engine.jobs())

@@ -18,6 +18,7 @@ class ServerLimits:
     keep_alive_s: float = 15.0
     preview_rows_max: int = 1_000
     batch_runs_max: int = 4
+    looks_max: int = 4
     resume_tries_max: int = 30
     resume_wait_s: float = 1.0
     shutdown_wait_s: float = 2.0

@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from headrace.errors import Conflict, InvalidInput, NotFound, did_you_mean
+from headrace.errors import Conflict, InvalidInput, LiveQuestion, NotFound, did_you_mean
 from headrace.graph import Document, Schema, canonical, compare, print_text, validate
 from headrace.server.bodies import SignalBody
 from headrace.server.models.statements import StatementView
@@ -53,6 +53,8 @@ class Statements:
     def run(self, sql: str) -> list[StatementView]:
         """Raises InvalidSyntax, InvalidInput, NotFound, and what a start or a stop raises."""
         requests = read_requests(sql)
+        if self._service.looks.is_live(sql):
+            raise LiveQuestion("this SELECT reads a stream", hint="POST /api/sql/look shows its rows while they come")
         if not requests:
             hint = "save a pipeline with POST /api/pipelines, or write EXPLAIN before the last statement"
             raise InvalidInput("this SQL defines a pipeline and asks nothing", valid=_VALID, hint=hint)

@@ -31,6 +31,7 @@ from headrace.spark.files import preview_path
 from headrace.spark.functions import register_functions
 from headrace.spark.holds import QueryHold, release_holds
 from headrace.spark.job import Job
+from headrace.spark.look import LOOK_PREFIX, Look, LookPlaces
 from headrace.spark.orders import ChainRecord
 from headrace.spark.plan import QueryPlan, plan_queries
 from headrace.spark.progress import Counts, QueryProgress
@@ -49,7 +50,7 @@ from headrace.spark.rules import plan_text
 from headrace.spark.sample import Made, Sampling
 from headrace.spark.session import SparkSettings, start_session
 from headrace.spark.signal_log import SignalLog
-from headrace.spark.sink import Committer, write_once
+from headrace.spark.sink import Committer, Shown, write_once
 from headrace.spark.specs import Offsets, Output, QueryTopics, SinkSpec, TopicLocation
 from headrace.spark.status import BatchResult, JobStatus
 from headrace.spark.tables import create_tables
@@ -84,6 +85,7 @@ class Start:
     until_end: bool
     released: dict[str, dict[str, Offsets]] = field(default_factory=dict)
     """Query → where its sources stood when somebody started it."""
+    shown: Shown | None = None
 
 
 class Engine:
@@ -104,6 +106,7 @@ class Engine:
         self._functions: dict[str, SqlFunction] = {}
         self.registry = Registry(TopicJournal(settings.bootstrap))
         self._jobs: dict[str, Job] = {}
+        self._looks: set[Look] = set()
         self._lock = threading.RLock()
         self._spark: SparkSession | None = None
         self._owns_spark = True
@@ -139,6 +142,8 @@ class Engine:
                 if job.state in ("starting", "running"):
                     job.stop()
             self._jobs.clear()
+            for look in list(self._looks):
+                look.close()
             if self._spark is not None:
                 self._spark.streams.removeListener(self._listener)
                 if self._owns_spark:
@@ -174,7 +179,7 @@ class Engine:
                     return running.status()
                 raise Conflict(f"pipeline {document.name!r} is running", hint="stop it first")
             self._require_room(validated)
-            launcher = self._launcher(validated, reset, until_end)
+            launcher = self._launcher(validated, Start(reset, until_end))
             job = Job(validated, launcher, self.events, self._stopped_by_signal)
             self._jobs[document.name] = job
             job.start()
@@ -190,6 +195,31 @@ class Engine:
     def release(self, pipeline: str) -> None:
         """Called when a pipeline is deleted: its topics need not be kept for it any more. Raises OSError."""
         release_holds(self.settings.log_directory, pipeline)
+
+    def look(self, document: Document, shown: Shown) -> Look:
+        """Runs a pipeline only to show what its previews get, from its sources' start; to be closed by the caller.
+
+        The name of the document is one of `look_name`.
+
+        No list of jobs has it, and no follower of events hears of it. Raises what `start` raises.
+        """
+        validated = validate(document, self.catalogue)
+        own = Look(document.name, self._look_places, self._looks.discard)
+        with self._lock:
+            self._require_room(validated)
+            launcher = self._launcher(validated, Start(reset=True, until_end=False, shown=shown))
+            job = Job(validated, launcher, EventBus(), lambda pipeline: None)
+            self._looks.add(own)
+            try:
+                own.start(job)
+            except BaseException:
+                own.close()
+                raise
+        return own
+
+    def sweep_looks(self) -> None:
+        """Removes what looks of an earlier run left behind; called while none is open. Raises ExternalFailure."""
+        self._look_places.sweep(LOOK_PREFIX)
 
     def status(self, pipeline: str) -> JobStatus:
         return self._job(pipeline).status()
@@ -282,6 +312,10 @@ class Engine:
         return TopicLocation(topic, self.settings.bootstrap, None if directory is None else str(directory))
 
     @property
+    def _look_places(self) -> LookPlaces:
+        return LookPlaces(self.settings.bootstrap, self._jobs_directory, self.settings.log_directory)
+
+    @property
     def _jobs_directory(self) -> Path:
         return self.settings.data_directory / "jobs"
 
@@ -298,7 +332,8 @@ class Engine:
         return job
 
     def _require_room(self, validated: Validated) -> None:
-        used = sum(len(job.queries) for job in self._jobs.values() if job.state in ("starting", "running"))
+        jobs = [*self._jobs.values(), *(look.job for look in list(self._looks) if look.job is not None)]
+        used = sum(len(job.queries) for job in jobs if job.state in ("starting", "running"))
         wanted = len(plan_queries(validated, self.catalogue))
         if used + wanted > QUERIES_MAX:
             raise Conflict(
@@ -316,9 +351,8 @@ class Engine:
         made = Compilation(self._spark, self.catalogue, validated, own.bootstrap, own.log_directory, ranges, bounded)
         return replace(made, opened_ms=time.time_ns() // 1_000_000)
 
-    def _launcher(self, validated: Validated, reset: bool, until_end: bool) -> Callable[[], list[RunningQuery]]:
+    def _launcher(self, validated: Validated, start: Start) -> Callable[[], list[RunningQuery]]:
         """Starts all queries of a pipeline; only the first launch resets."""
-        start = Start(reset, until_end)
 
         def launch() -> list[RunningQuery]:
             with Client(self.settings.bootstrap, client_id="headrace-engine") as client:
@@ -372,7 +406,7 @@ class Engine:
             names = {node: location.topic for node, location in topics.items()}
             progress = QueryProgress(plan, names, ends={node: dict(begin) for node, begin in last.starts.items()})
             signals = self._signals(validated, plan, topics, last, progress)
-            committer = Committer(spec, log, chain, hold, signals)
+            committer = Committer(spec, log, chain, hold, signals, shown=start.shown)
             progress.figures = committer.figures
             return RunningQuery(home, compiled, committer, progress, until_end=start.until_end)
         except BaseException:

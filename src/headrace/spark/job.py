@@ -87,6 +87,11 @@ class Job:
         return self._state
 
     @property
+    def error(self) -> HeadraceError | None:
+        """Why it failed, or why it is being started again."""
+        return self._error
+
+    @property
     def queries(self) -> list[RunningQuery]:
         with self._lock:
             return list(self._queries)

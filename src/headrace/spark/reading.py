@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import time
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -179,6 +180,9 @@ def _system_column(field: pa.Field[Any], decoded: Decoded, records: Records, par
         return nulls
     if field.name == "_partition":
         return pa.array(np.full(count, partition, np.int32))
+    if field.name == "_processing_time":
+        now: pa.Array[Any] = pa.array(np.full(count, time.time_ns() // 1000)).cast(field.type)
+        return now
     per_record = _record_column(field, records)
     return per_record if decoded.indices is None else per_record.take(decoded.indices)
 

@@ -34,6 +34,9 @@ appender.file.strategy.type = DefaultRolloverStrategy
 appender.file.strategy.max = 3
 """
 
+# One store for both sides of a join, rows found by their time.
+JOIN_STATE_FORMAT = "4"
+
 
 @dataclass(frozen=True, slots=True)
 class SparkSettings:
@@ -108,7 +111,7 @@ def session_conf(settings: SparkSettings, log4j: Path) -> dict[str, str]:
         "spark.sql.streaming.checkpointFileManagerClass": checkpointing,
         "spark.sql.streaming.stateStore.providerClass": state_store,
         "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled": "true",
-        "spark.sql.streaming.join.stateFormatVersion": "4",  # one store for both sides, rows found by their time
+        "spark.sql.streaming.join.stateFormatVersion": JOIN_STATE_FORMAT,
         "spark.sql.streaming.minBatchesToRetain": "10",
         "spark.sql.streaming.numRecentProgressUpdates": "20",
         "spark.sql.streaming.noDataProgressEventInterval": "10000",

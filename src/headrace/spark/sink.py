@@ -35,6 +35,9 @@ from headrace.wire.client import Client
 COMMIT_DEADLINE_S = 60.0
 COMMIT_RETRY_S = 0.2
 
+# Takes rows as JSON texts, in the order in which they came out.
+Shown = Callable[[Sequence[str]], None]
+
 
 def staged(spec: SinkSpec, frame: DataFrame) -> list[Staged]:
     """Runs the frame: every task stages its rows. Returns the messages of the winning attempts."""
@@ -66,8 +69,12 @@ class Committer:
         chain: ChainDriver | None = None,
         hold: QueryHold | None = None,
         signals: QuerySignals | None = None,
+        *,
+        shown: Shown | None = None,
     ) -> None:
+        """`shown` is told the rows that previews get with each commit."""
         self.chain = chain
+        self._shown = shown
         self.signals = signals
         self._hold = hold
         self._spec = spec
@@ -176,6 +183,8 @@ class Committer:
             self._hold.advance(record)
         make_visible(record.files)
         update_preview(self._spec, messages)
+        if self._shown is not None:
+            self._shown([row for message in messages for rows in message.previews.values() for row in rows])
         if self.chain is not None and chain is not None:
             self.chain.committed(ChainRecord.from_json(last.chain), chain)
             self.figures.note_state(chain.manifest)

@@ -33,7 +33,13 @@ RECORD_ORIGIN = "_record_origin"
 RECORD_OFFSET = "_record_offset"
 RECORD_TIME = "_record_time"
 RECORD_COLUMNS = (RECORD_ORIGIN, RECORD_OFFSET, RECORD_TIME)
-SYSTEM_COLUMNS = {"_timestamp": "TIMESTAMP", "_key": "BINARY", "_partition": "INT", "_offset": "BIGINT"}
+SYSTEM_COLUMNS = {
+    "_timestamp": "TIMESTAMP",
+    "_key": "BINARY",
+    "_partition": "INT",
+    "_offset": "BIGINT",
+    "_processing_time": "TIMESTAMP",
+}
 
 # Topic partition → offset, as Spark keeps it in its checkpoint; JSON knows only text keys.
 Offsets = dict[str, int]

@@ -62,6 +62,10 @@ class Analysis:
         except InvalidInput as error:
             raise self._misfit(error, origin) from error
 
+    def origin(self, node_id: str) -> Origin:
+        """Where a node that was checked comes from."""
+        return self._origins[node_id]
+
     def knows(self, operator: str) -> bool:
         return operator in self._catalogue
 

@@ -13,6 +13,9 @@ from headrace.sql.language.script import Script, Span
 _TABLE_STEPS = ("filter", "select")
 # The setting of a source after which event time goes on without rows.
 TIMEOUT = "idle_timeout"
+# The event time of a topic that goes by the clock, and how soon windows close when no rows come.
+CLOCK_COLUMN = "_processing_time"
+CLOCK_TIMEOUT = "1 second"
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +67,32 @@ class Assembly:
         self._nodes[node_id] = replace(node, config={**node.config, TIMEOUT: timeout})
         if self._analysis is not None:
             self._analysis.check(self._nodes[node_id], [], Origin(span))
+
+    def set_clock(self, node_id: str, span: Span) -> None:
+        """The event time of a source is the time at which its rows are read, which goes on when none come.
+
+        Raises InvalidSyntax for a source that has another event time, or is no topic.
+        """
+        node = self._nodes.get(node_id)
+        if node is None or (node.config.get("event_time") == CLOCK_COLUMN and TIMEOUT in node.config):
+            return
+        if "event_time" in node.config:
+            hint = "leave out its WATERMARK, or declare another stream over the same topic without one"
+            message = f"{node_id} goes by its event time {node.config['event_time']!r}, and cannot go by the clock too"
+            raise self._script.error(message, span, hint=hint)
+        if node.operator != "topic":
+            message = f"windows by the clock are over topics, and {node_id} is a {node.operator}"
+            raise self._script.error(message, span, hint="write its rows to a topic, and read that")
+        clock: dict[str, Json] = {"event_time": CLOCK_COLUMN, TIMEOUT: CLOCK_TIMEOUT}
+        self._nodes[node_id] = replace(node, config={**node.config, **clock})
+        if self._analysis is not None:
+            self._check_again(self._analysis)
+
+    def _check_again(self, analysis: Analysis) -> None:
+        """All nodes so far, which stand behind what they read: a source has got another event time."""
+        for node in self._nodes.values():
+            wires = [(edge.target_port, edge.source) for edge in self._edges if edge.target == node.id]
+            analysis.check(node, wires, analysis.origin(node.id))
 
     def is_table(self, node_id: str) -> bool:
         """Whether a node's rows are those of a table, or of filters and selects behind one."""

@@ -11,6 +11,7 @@ from headrace.errors import InvalidInput
 from headrace.sql.language.cursor import Cursor
 from headrace.sql.language.durations import interval_ms
 from headrace.sql.language.expression_parser import read_expression
+from headrace.sql.language.query_parser import read_query
 from headrace.sql.language.script import Script
 from headrace.sql.language.tree import Expression
 
@@ -27,7 +28,7 @@ def conjuncts(script: Script, condition: Expression) -> list[Expression]:
         return [condition]
     ends = [*splits, stop]
     starts = [start, *(split + 1 for split in splits)]
-    return [read_expression(Cursor(script, first, last)) for first, last in zip(starts, ends, strict=True)]
+    return [read_expression(Cursor(script, first, last, read_query)) for first, last in zip(starts, ends, strict=True)]
 
 
 def _splits(cursor: Cursor) -> list[int] | None:

@@ -5,30 +5,21 @@ from __future__ import annotations
 from typing import Final
 
 from headrace.errors import InvalidInput, did_you_mean
+from headrace.sql.function_aliases import HINTS
 from headrace.sql.functions import SPARK_FUNCTIONS, is_function
 from headrace.sql.language.dialect import functions_in, refused_in
 from headrace.sql.language.script import Script
 from headrace.sql.language.tree import Expression
 
 _HEADER_FUNCTIONS: Final = frozenset({"header", "has_header", "set_header", "remove_header"})
-# What other engines call a function that Spark has.
-_OTHER_NAMES: Final = {
-    "currenttimemillis": "unix_millis(current_timestamp())",
-    "distinctcount": "count(DISTINCT …)",
-    "earliest_by_offset": "first",
-    "extractjsonfield": "get_json_object",
-    "formatdate": "date_format",
-    "ifthenelse": "if",
-    "latest_by_offset": "last",
-    "parse_timestamp": "to_timestamp",
-    "stringtotimestamp": "to_timestamp",
-    "timestamptostring": "date_format",
-}
 
 
 def check_expression(script: Script, expression: Expression) -> None:
     """Raises InvalidSyntax for what cannot run, at its place."""
-    refused = "a subquery" if expression.queries else refused_in(expression.tree)
+    if expression.queries:
+        message = "a subquery can only be a condition of its own in WHERE: x IN (SELECT …), [NOT] EXISTS (SELECT …)"
+        raise script.error(message, expression.span, hint="write a LEFT JOIN with the table, and use its column")
+    refused = refused_in(expression.tree)
     if refused:
         raise script.error(f"{refused} cannot stand in a pipeline's expression", expression.span)
     for name, span in functions_in(expression.tree):
@@ -43,5 +34,5 @@ def check_expression(script: Script, expression: Expression) -> None:
 
 
 def _hint(name: str) -> str | None:
-    other = _OTHER_NAMES.get(name)
+    other = HINTS.get(name)
     return f"Spark calls it {other}" if other else did_you_mean(name, SPARK_FUNCTIONS)

@@ -191,14 +191,14 @@ class JoinStep:
         schemas = [(self._sides[one.side].schema, one.column) for one in moments]
         return all(schema is None or (schema.event_time or "").lower() == column for schema, column in schemas)
 
-    def _sided(self, part: Expression) -> str:
-        """A condition with left and right before its columns."""
+    def _sided(self, part: Expression, inner: Side | None = None) -> str:
+        """A condition with left and right before its columns; a bare name is of the `inner` side, if that has one."""
         qualified = qualified_in(part.tree, frozenset(self._side_of))
         replaced = [(column.span, self._sided_column(column.qualifier, column.column)) for column in qualified]
         firsts = {column.span.start for column in qualified}
         for name, span in columns_in(part.tree, frozenset()):
             if span.start not in firsts:
-                replaced.append((span, f"{self._side(name, part)}.{print_name(name)}"))
+                replaced.append((span, f"{self._side(name, part, inner)}.{print_name(name)}"))
         return replace_spans(part.text, part.span.start, replaced)
 
     def _sided_column(self, qualifier: str, column: str) -> str:
@@ -207,9 +207,11 @@ class JoinStep:
         name = self._renamed.get(column.lower(), earlier) if side == "right" else earlier
         return f"{side}.{print_name(name)}"
 
-    def _side(self, name: str, part: Expression) -> Side:
+    def _side(self, name: str, part: Expression, inner: Side | None) -> Side:
         """Whose column a bare name is. Raises InvalidSyntax where it is of both or of none."""
         owners = [side for side, one in self._sides.items() if one.schema is not None and one.schema.find(name)]
+        if inner in owners:
+            return inner
         if len(owners) == 1:
             return owners[0]
         valid = tuple(sorted(self._side_of))

@@ -12,6 +12,7 @@ from typing import Final
 
 from headrace.errors import InvalidInput
 from headrace.operators.functions import PLACE_MARK, find_function
+from headrace.sql.function_aliases import aliased
 from headrace.sql.functions import is_of_spark
 from headrace.sql.language import print_statement, read_rewritten, read_statements
 from headrace.sql.language.dialect import functions_in
@@ -25,13 +26,14 @@ _WORD: Final = re.compile(r"[^\W\d]\w*")
 
 
 def read_with_functions(sql: str) -> tuple[Script, tuple[Statement, ...]]:
-    """The statements of a script, which call the functions that it creates by their places. Raises InvalidSyntax."""
+    """The statements of a script, which call the functions that it creates by their places, and those that other
+    engines name otherwise by Spark's names. Raises InvalidSyntax."""
     script, statements = read_statements(sql)
     places = _created(script, statements)
-    if not places:
-        return script, statements
-    calls = [(span, print_name(places[name.lower()])) for name, span in _calls(statements) if name.lower() in places]
-    return read_rewritten(Rewriting(sql, _in_order(calls)))
+    calls = list(_calls(statements))
+    own = [(span, print_name(places[name.lower()])) for name, span in calls if name.lower() in places]
+    replaced = _in_order([*own, *aliased(script, calls, places)])
+    return read_rewritten(Rewriting(sql, replaced)) if replaced else (script, statements)
 
 
 def with_names(sql: str) -> str:

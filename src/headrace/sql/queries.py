@@ -8,26 +8,40 @@ FROM a JOIN b ON …     base_join (in a view of all columns base itself), and b
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from headrace.graph.document import Json
 from headrace.sql.analysis import Analysis, Origin
 from headrace.sql.asof import AsofStep
-from headrace.sql.assembly import Assembly, Output
+from headrace.sql.assembly import CLOCK_COLUMN, Assembly, Output
 from headrace.sql.changes import changes_of
+from headrace.sql.computed_keys import computed_keys
 from headrace.sql.expressions import check_expression
 from headrace.sql.joins import JoinSide, JoinStep
 from headrace.sql.language.dialect import columns_in
 from headrace.sql.language.script import Script, Span
 from headrace.sql.language.statement_tree import Update
-from headrace.sql.language.tree import Derived, Join, Name, OperatorCall, Query, Reference, Relation, Select, Windowed
+from headrace.sql.language.tree import (
+    Derived,
+    Expression,
+    Join,
+    Name,
+    OperatorCall,
+    Query,
+    Reference,
+    Relation,
+    Select,
+    Window,
+    Windowed,
+)
 from headrace.sql.language.values import print_name
 from headrace.sql.over_steps import is_over, over_latest_steps, over_steps
 from headrace.sql.ranking import Ranked, bound_of, outer_steps, qualified_steps, ranked_source, ranking_steps
 from headrace.sql.refusals import refuse_output, refuse_query, refuse_select, refuse_source
-from headrace.sql.steps import Names, Piece, Step, Writer, node_ids, plain_steps
+from headrace.sql.steps import EVENT_TIME, Names, Piece, Step, Writer, filter_steps, node_ids, plain_steps
 from headrace.sql.streams import Streams
+from headrace.sql.subqueries import LookupStep, refuse_stream, split_condition, table_of
 from headrace.sql.table_changes import Match
 from headrace.sql.window_operators import takes_time
 from headrace.sql.window_steps import group_steps, is_bound, is_grouped, window_steps
@@ -148,7 +162,37 @@ class Queries:
         if is_view and isinstance(select.source, Join) and _is_everything(select):
             return self._join(select.source, place, place.base).output
         rows = self._rows(select.source, place)
+        select, rows = self._looked_up(select, rows, place)
         return self._chain(rows.output, self._steps(select, rows, place), place, is_view=is_view)
+
+    def _looked_up(self, select: Select, rows: _Rows, place: _Place) -> tuple[Select, _Rows]:
+        """Without the conditions of WHERE that are subqueries: rows for which those do not hold are left out before."""
+        plain, subqueries = split_condition(self._script, select.condition)
+        if not subqueries:
+            return select, rows
+        rows = replace(rows, output=self._filtered(select, plain, rows, place))
+        for number, subquery in enumerate(subqueries, start=1):
+            part = "lookup" if number == 1 else f"lookup_{number}"
+            source = table_of(self._script, subquery)
+            table = self._rows(source, place.inside(part))
+            if self._analysis is not None and not self._assembly.is_table(table.output.node):
+                raise refuse_stream(self._script, subquery, source.name.text)
+            step = LookupStep(self._script, subquery, self._side(rows), self._side(table), source)
+            sides, origin = [("left", rows.output), ("right", table.output)], Origin(subquery.span, step.pieces)
+            output = self._assembly.add(f"{place.base}_{part}", "lookup-join", step.config(), sides, origin)
+            rows = replace(rows, output=output)
+        return replace(select, condition=None), rows
+
+    def _filtered(self, select: Select, conditions: Sequence[Expression], rows: _Rows, place: _Place) -> Output:
+        """The rows that conditions without subqueries leave: looking up comes after them."""
+        writer = Writer(self._script, rows.names)
+        steps = [step for one in conditions for step in filter_steps(writer, replace(select, condition=one))]
+        if not steps:
+            return rows.output
+        pieces = tuple(piece for step in steps for piece in step.pieces)
+        config: dict[str, Json] = {"condition": " AND ".join(piece.text for piece in pieces)}
+        origin = Origin(place.name.span, pieces)
+        return self._assembly.add(f"{place.base}_filter", "filter", config, [("in", rows.output)], origin)
 
     def _first_rows(self, select: Select, ranked: Ranked, place: _Place, *, is_view: bool) -> Output:
         """A SELECT around one that ranks its rows: the inner chain, then what is left of the outer one."""
@@ -177,6 +221,13 @@ class Queries:
         return output
 
     def _rows(self, source: Relation, place: _Place) -> _Rows:
+        rows = self._rows_of(source, place)
+        schema = self._analysis.schema(rows.output.node) if self._analysis else None
+        if schema is None or schema.event_time is None or schema.find(EVENT_TIME) is not None:
+            return rows
+        return replace(rows, names=replace(rows.names, event_time=schema.event_time))
+
+    def _rows_of(self, source: Relation, place: _Place) -> _Rows:
         match source:
             case Reference(as_of=None):
                 return _Rows(self._output(source, place), Names.of(source.alias or source.name))
@@ -214,6 +265,9 @@ class Queries:
 
     def _steps(self, select: Select, rows: _Rows, place: _Place) -> list[Step]:
         window = select.window
+        if window is not None and window.by_clock:
+            window = self._by_clock(window, rows)
+            select = replace(select, window=window)
         self._close_when_quiet(select, rows)
         if select.qualify is not None:
             self._refuse_changes(rows, place, select.qualify.span)
@@ -222,19 +276,45 @@ class Queries:
             return self._over_steps(select, rows, place)
         if window is None and not is_grouped(select):
             return plain_steps(self._script, select, rows.names, self._output_settings(select, rows, place))
+        keys = computed_keys(Writer(self._script, rows.names), select, self._has_column(rows), self._hidden_time(rows))
+        select = keys.select
         if self._analysis is not None:
-            self._analysis.check_columns(rows.output.node, _key_columns(select, rows.names))
+            columns = [pair for pair in _key_columns(select, rows.names) if pair[0].lower() not in keys.names]
+            self._analysis.check_columns(rows.output.node, columns)
             if window is not None and takes_time(window):
                 time = window.time or self._analysis.event_time_of(rows.output.node, window.span)
-                window = replace(window, time=time)
+                window = replace(window, time=Name(keys.time, time.span) if keys.time else time)
         if window is None:
             changes = changes_of(self._assembly.document(place.base), rows.output.node)
-            return group_steps(self._script, select, rows.names, changes)
+            return keys.before_groups(group_steps(self._script, select, rows.names, changes))
         late = self._streams.late_of(self._assembly.sources_of(rows.output.node))
         steps = window_steps(self._script, select, window, rows.names, late)
         for step in steps:
             self._require(step.operator, f"a {window.kind} window", window.span)
-        return steps
+        return keys.before_groups(steps)
+
+    def _hidden_time(self, rows: _Rows) -> str | None:
+        """The event time of the rows where `*` leaves it out."""
+        schema = self._analysis.schema(rows.output.node) if self._analysis else None
+        time = None if schema is None else schema.event_time
+        return None if schema is None or time in schema.names else time
+
+    def _by_clock(self, window: Window, rows: _Rows) -> Window:
+        """Over the time at which rows are read, which is the event time of their sources from now on."""
+        for source in sorted(self._assembly.sources_of(rows.output.node)):
+            self._assembly.set_clock(source, window.span)
+        schema = self._analysis.schema(rows.output.node) if self._analysis else None
+        if schema is not None and schema.event_time is None:
+            hint = f"put the window over the stream itself, or select {CLOCK_COLUMN} AS at there"
+            message = f"the rows of {rows.output.node} have lost the time at which they were read"
+            raise self._script.error(message, window.span, hint=hint)
+        time = CLOCK_COLUMN if schema is None else schema.event_time or CLOCK_COLUMN
+        return replace(window, time=Name(time, window.span), by_clock=False)
+
+    def _has_column(self, rows: _Rows) -> Callable[[str], bool]:
+        """Whether the rows have a column; all do where nothing is known of them."""
+        schema = self._analysis.schema(rows.output.node) if self._analysis else None
+        return lambda name: schema is None or schema.find(name) is not None
 
     def _output_settings(self, select: Select, rows: _Rows, place: _Place) -> dict[str, Json]:
         """What OUTPUT does with late rows. Raises InvalidSyntax where what it lets through would depend on how the

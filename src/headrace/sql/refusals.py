@@ -24,6 +24,7 @@ from headrace.sql.language.statement_tree import (
 from headrace.sql.language.tree import Query, Reference, Relation, Select, Windowed
 from headrace.sql.over_steps import is_over
 from headrace.sql.ranking import BOUND, is_row_number
+from headrace.sql.subqueries import split_condition
 from headrace.sql.window_steps import is_grouped
 
 
@@ -76,7 +77,9 @@ def refuse_select(script: Script, select: Select) -> None:
             raise script.error("ROW_NUMBER() without a bound would rank every row for ever", item.span, hint=BOUND)
         if not is_over(item):
             check_expression(script, item.expression)
-    for expression in (select.condition, *select.keys, select.having):
+    plain, subqueries = split_condition(script, select.condition)
+    inside = [one for subquery in subqueries for one in subquery.expressions]
+    for expression in (*plain, *inside, *select.keys, select.having):
         if expression is not None:
             check_expression(script, expression)
 

@@ -12,17 +12,29 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Literal
+from typing import Final, Literal
 
 from sqlglot import exp
 
 from headrace.graph.document import Json
-from headrace.sql.language.dialect import AggregateCall, Qualified, aggregates_in, is_star, plain_column, qualified_in
+from headrace.sql.language.dialect import (
+    AggregateCall,
+    Qualified,
+    aggregates_in,
+    columns_in,
+    is_star,
+    plain_column,
+    qualified_in,
+)
 from headrace.sql.language.script import Script, Span
 from headrace.sql.language.tree import Expression, Item, Name, Select
 from headrace.sql.language.values import print_name
 
-Role = Literal["filter", "window", "group", "having", "top", "over", "output", "select"]
+Role = Literal["filter", "keys", "window", "group", "having", "top", "over", "output", "select"]
+
+
+# The time of a row that windows and joins go by, whatever its column is called.
+EVENT_TIME: Final = "_event_time"
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,12 +50,14 @@ class Names:
     """What may stand before a column's name in one SELECT, in lower case, and columns that its rows name otherwise.
 
     `renamed` maps (qualifier, column), in lower case, to the column of the rows; `columns` maps a qualifier, where the
-    rows have columns of others as well, to those of its own, as the rows name them.
+    rows have columns of others as well, to those of its own, as the rows name them. `event_time` is the column that
+    `_event_time` means, where the rows have none of that name.
     """
 
     qualifiers: frozenset[str] = frozenset()
     renamed: Mapping[tuple[str, str], str] = field(default_factory=dict)
     columns: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    event_time: str | None = None
 
     @classmethod
     def of(cls, name: Name | None) -> Names:
@@ -129,6 +143,9 @@ class Writer:
     def columns(self, item: Item) -> list[str]:
         """What an entry of the SELECT list stands for: several columns for `a.*` behind a join."""
         tree = item.expression.tree
+        if item.alias is None and self.names.event_time and plain_column(tree, self.qualifiers) == EVENT_TIME:
+            hint = f"give it another name: `{EVENT_TIME} AS event_time`"
+            raise self.script.error(f"{EVENT_TIME!r} is a system column", item.span, hint=hint)
         qualifier = tree.parts[0].name.lower() if isinstance(tree, exp.Column) and is_star(tree) else ""
         own = self.names.columns.get(qualifier)
         return [self.text(item.expression, item.text, item.span)] if own is None else list(map(print_name, own))
@@ -143,11 +160,22 @@ class Writer:
     def text(self, expression: Expression, text: str, span: Span, replacements: Iterable[tuple[Span, str]] = ()) -> str:
         """The text, which starts where `span` starts, with parts replaced and without the stream's name."""
         replaced = list(replacements)
-        found = [(part, self._unqualified(part)) for part in qualified_in(expression.tree, self.qualifiers)]
-        columns = [(part.span, new) for part, new in found if not _within(part.span, replaced)]
+        found = [(part.span, self._unqualified(part)) for part in qualified_in(expression.tree, self.qualifiers)]
+        times = [(span, name) for span, name in self._event_times(expression) if not _within(span, found)]
+        columns = [(part, new) for part, new in [*found, *times] if not _within(part, replaced)]
         return replace_spans(text, span.start, [*replaced, *columns])
 
+    def _event_times(self, expression: Expression) -> list[tuple[Span, str]]:
+        """Where `_event_time` stands, and the column that it means."""
+        time = self.names.event_time
+        if time is None:
+            return []
+        columns = columns_in(expression.tree, self.qualifiers)
+        return [(span, print_name(time)) for name, span in columns if name.lower() == EVENT_TIME]
+
     def _unqualified(self, part: Qualified) -> str:
+        if self.names.event_time is not None and part.column.lower() == EVENT_TIME:
+            return print_name(self.names.event_time)
         renamed = self.names.renamed.get((part.qualifier, part.column.lower()))
         return self.script.slice(part.column_span) if renamed is None else print_name(renamed)
 

@@ -61,15 +61,28 @@ def parse(
     """
     known = catalogue or Catalogue()
     try:
-        expanded = expand(sql, variables)
-        script, written = read_with_functions(expanded)
-        statements = unfold(script, written)
+        script, statements = read_script(sql, variables)
         analysis = Analysis(script, known)
-        document = _Translation(script, statements, known, analysis).document(name or _name(expanded))
+        document = _Translation(script, statements, known, analysis).document(name or _name(expand(sql, variables)))
         analysis.check_whole(document)
     except RecursionError as error:
         raise InvalidSyntax("the SQL is nested too deeply") from error
     return document
+
+
+def read_script(sql: str, variables: Mapping[str, str]) -> tuple[Script, tuple[Statement, ...]]:
+    """The statements of a script as they are translated: variables replaced, functions by their places, no PARTITION.
+
+    Raises InvalidSyntax.
+    """
+    script, written = read_with_functions(expand(sql, variables))
+    return script, unfold(script, written)
+
+
+def translated(script: Script, statements: tuple[Statement, ...], catalogue: Catalogue, name: str) -> Document:
+    """The nodes and edges that statements make, each of them checked; that all of it is of use is not. Raises
+    InvalidSyntax."""
+    return _Translation(script, statements, catalogue, Analysis(script, catalogue)).document(name)
 
 
 def translate(sql: str, catalogue: Catalogue) -> Document:

@@ -28,7 +28,7 @@ from headrace.sql.language.tree import Expression, Item, Name, Select, Window
 from headrace.sql.language.values import print_name
 from headrace.sql.language.windows import WINDOW_BOUNDS
 from headrace.sql.late_options import LateOptions
-from headrace.sql.steps import Names, Piece, Role, Step, Writer, filter_steps
+from headrace.sql.steps import EVENT_TIME, Names, Piece, Role, Step, Writer, filter_steps
 from headrace.sql.window_operators import (
     GROUPS,
     LATEST,
@@ -40,9 +40,6 @@ from headrace.sql.window_operators import (
 )
 
 MADE_NAME_CHARACTERS_MAX = 40
-# What rows of a closed window have beside their columns, so that other windows and joins can follow.
-EVENT_TIME = "_event_time"
-
 # Windows that emit in one way only: nothing to set.
 _ALWAYS = ("gap-window", "length-window", GROUPS.name, LATEST.name)
 # Flink's names for the bounds, which come with TUMBLE(TABLE …).
@@ -228,8 +225,7 @@ def _keys(writer: Writer, select: Select, window: Window | None) -> list[Piece]:
 def _key(writer: Writer, key: Expression) -> Piece:
     name = writer.column(key)
     if name is None:
-        hint = f"write a CREATE VIEW with {key.text} AS name, and group by the name"
-        raise writer.script.error("only columns can be keys", key.span, hint=hint)
+        raise AssertionError(f"this key is no column yet: {key.text}")
     return Piece(name, key.span)
 
 

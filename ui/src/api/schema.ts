@@ -491,6 +491,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/sql/look": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Look
+         * @description The rows of a SELECT over streams while they come, until the reader leaves or the SELECT's LIMIT is there.
+         *
+         *     The first line has `columns` and `keys`, all others have `rows`, or `error` at the end.
+         */
+        post: operations["look"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/templates": {
         parameters: {
             query?: never;
@@ -1112,6 +1134,31 @@ export interface components {
             state: "starting" | "running" | "stopping" | "stopped" | "failed";
             /** Version */
             version: number | null;
+        };
+        /**
+         * LookBody
+         * @description A SELECT over streams, with the definitions that it needs before it. `start` overrules where streams begin.
+         */
+        LookBody: {
+            /** Sql */
+            sql: string;
+            /** Start */
+            start?: ("earliest" | "latest") | null;
+        };
+        /**
+         * LookLine
+         * @description What one line of a look may have. `keys` name the row that a later one takes the place of; null: rows stay.
+         */
+        LookLine: {
+            /** Columns */
+            columns: string[] | null;
+            error: components["schemas"]["ProblemDetails"] | null;
+            /** Keys */
+            keys: string[] | null;
+            /** Rows */
+            rows: {
+                [key: string]: unknown;
+            }[] | null;
         };
         /** MemberPartition */
         MemberPartition: {
@@ -2904,6 +2951,39 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["StatementList"];
+                };
+            };
+            /** @description What went wrong, where, and what is valid. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDetails"];
+                };
+            };
+        };
+    };
+    look: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["LookBody"];
+            };
+        };
+        responses: {
+            /** @description A line of JSON for every micro-batch; see the summary. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LookLine"];
                 };
             };
             /** @description What went wrong, where, and what is valid. */

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from headrace.server.models.base import Model
+from headrace.server.models.details import ProblemDetails
 
 
 class StatementView(Model):
@@ -11,6 +14,15 @@ class StatementView(Model):
     statement: str
     columns: list[str]
     rows: list[list[str | int | float | bool | None]]
+
+
+class LookLine(Model):
+    """What one line of a look may have. `keys` name the row that a later one takes the place of; null: rows stay."""
+
+    columns: list[str] | None = None
+    keys: list[str] | None = None
+    rows: list[dict[str, Any]] | None = None
+    error: ProblemDetails | None = None
 
 
 class StatementList(Model):

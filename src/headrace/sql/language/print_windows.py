@@ -5,11 +5,11 @@ from __future__ import annotations
 from headrace.sql.language.print_expressions import ExpressionPrinter, printed_duration
 from headrace.sql.language.tree import Name, SortKey, Window, WindowValue
 from headrace.sql.language.values import print_name, print_string, print_value
-from headrace.sql.language.window_kinds import WINDOW_KINDS, Parameter
+from headrace.sql.language.window_kinds import CLOCK, WINDOW_KINDS, Parameter
 
 
 def print_window(window: Window, expressions: ExpressionPrinter) -> str:
-    time = [print_name(window.time.text)] if window.time else []
+    time = [print_name(window.time.text)] if window.time else [CLOCK] if window.by_clock else []
     parameters = {parameter.name: parameter for parameter in WINDOW_KINDS[window.kind.lower()].parameters}
     values = [_value(parameters[name], value, expressions) for name, value in window.settings]
     return f"WINDOW {window.kind.upper()}({', '.join([*time, *values])})"

@@ -113,12 +113,16 @@ class Option:
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """A window of any kind, from whichever notation; `settings` are named as `window_kinds` names them."""
+    """A window of any kind, from whichever notation; `settings` are named as `window_kinds` names them.
+
+    `by_clock` holds for one over the time at which rows are processed, instead of a column.
+    """
 
     kind: str
     time: Name | None
     settings: tuple[tuple[str, WindowValue], ...]
     span: Span = field(compare=False)
+    by_clock: bool = False
 
     def get(self, name: str) -> WindowValue | None:
         return dict(self.settings).get(name)

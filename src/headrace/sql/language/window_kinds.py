@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final, Literal
 
+# Stands where a column of time may, and means the clock.
+CLOCK: Final = "PROCTIME()"
 ParameterType = Literal["duration", "count", "number", "columns", "sort keys", "text"]
 
 

@@ -1,8 +1,8 @@
 """Every notation of a window, in one place.
 
     WINDOW TUMBLING(10s)              WINDOW TUMBLING(ts, 10 SECONDS)      WINDOW TUMBLING(SIZE 10 SECONDS)
-    WINDOW('tumbling', 10 sec)        WINDOW('tumbling', ts, 10 sec)
-    FROM TUMBLE(TABLE t, DESCRIPTOR(ts), INTERVAL '10' SECOND)
+    WINDOW('tumbling', 10 sec)        WINDOW('tumbling', ts, 10 sec)       WINDOW TUMBLING(PROCTIME(), 10s)
+    FROM TUMBLE(TABLE t, DESCRIPTOR(ts), INTERVAL '10' SECOND)            FROM TABLE(TUMBLE(…))
 
 The first with a time column is the one that is printed.
 """
@@ -43,37 +43,42 @@ def read_window(cursor: Cursor) -> Window:
             raise cursor.script.error("named windows are not supported", cursor.here(), hint=hint)
         kind = _kind(cursor, name)
         cursor.expect("(")
-    time = _time_column(cursor, kind)
+    by_clock = _accept_clock(cursor, kind)
+    time = None if by_clock else _time_column(cursor, kind)
     settings = _settings(cursor, kind)
     cursor.expect(")")
-    return Window(kind.name, time, settings, cursor.since(start))
+    return Window(kind.name, time, settings, cursor.since(start), by_clock)
 
 
 def at_table_function(cursor: Cursor) -> bool:
-    """Whether a window stands where a stream is expected."""
-    return any(cursor.at(word, "(", "TABLE") for word in _TABLE_FUNCTIONS)
+    """Whether a window stands where a stream is expected; Flink puts it into TABLE (…)."""
+    return any(cursor.at(word, "(", "TABLE") or cursor.at("TABLE", "(", word, "(") for word in _TABLE_FUNCTIONS)
 
 
 def read_table_function(cursor: Cursor) -> tuple[Reference, Window]:
     """`HOP(TABLE t, DESCRIPTOR(ts), INTERVAL '5' SECOND, INTERVAL '10' SECOND)`."""
     start = cursor.index
+    is_wrapped = cursor.accept("TABLE", "(")
     kind, order = _TABLE_FUNCTIONS[cursor.label("a window").text.upper()]
     cursor.expect("(", "TABLE")
     reference = Reference(cursor.name("the name of a stream"))
     columns = _partition_columns(cursor) if kind == "session" and cursor.accept("PARTITION BY") else ()
     cursor.expect(",", "DESCRIPTOR", "(")
-    time = cursor.name("the name of a time column")
+    by_clock = cursor.accept("PROCTIME", "(", ")")
+    time = None if by_clock else cursor.name("the name of a time column")
     cursor.expect(")")
     given: dict[str, WindowValue] = {}
     for name in order:
         cursor.expect(",")
         given[name] = read_size(cursor)
     cursor.expect(")")
+    if is_wrapped:
+        cursor.expect(")")
     if columns:
         given["columns"] = columns
     names = [parameter.name for parameter in WINDOW_KINDS[kind].parameters]
     settings = tuple(sorted(given.items(), key=lambda pair: names.index(pair[0])))
-    return reference, Window(kind, time, settings, cursor.since(start))
+    return reference, Window(kind, time, settings, cursor.since(start), by_clock)
 
 
 def _partition_columns(cursor: Cursor) -> tuple[Name, ...]:
@@ -180,6 +185,14 @@ def _unknown_kind(cursor: Cursor, name: Name) -> InvalidSyntax:
     valid = tuple(kind.name for kind in WINDOW_KINDS.values())
     hint = did_you_mean(name.text.lower(), (*WINDOW_KINDS, *WINDOW_ALIASES))
     return cursor.script.error(f"unknown kind of window {name.text!r}", name.span, valid=valid, hint=hint)
+
+
+def _accept_clock(cursor: Cursor, kind: WindowKind) -> bool:
+    """`PROCTIME(),` before the size."""
+    if kind.time != "may" or not cursor.accept("PROCTIME", "(", ")"):
+        return False
+    cursor.expect(",")
+    return True
 
 
 def _time_column(cursor: Cursor, kind: WindowKind) -> Name | None:

@@ -1,0 +1,7 @@
+CREATE STREAM a (k STRING, n INT, x DOUBLE, ts TIMESTAMP, WATERMARK FOR ts AS ts);
+CREATE STREAM b (k STRING, y DOUBLE, ts TIMESTAMP, WATERMARK FOR ts AS ts);
+CREATE TABLE l (k STRING PRIMARY KEY, v INT);
+
+-- k, n and the time of a are used, and all of b.
+CREATE STREAM sums AS SELECT k, sum(n) AS s FROM a GROUP BY k WINDOW TUMBLING(1m);
+CREATE STREAM copied AS SELECT *, upper(k) AS u FROM b;
