@@ -53,7 +53,7 @@ def read_condition(text: str, inputs: Mapping[str, Schema]) -> Condition:
     expression = parse_expression(text)
     refuse_aggregates(expression, "a join")
     found = [(column, *_resolved(expression, column, inputs)) for column in expression.tree.find_all(exp.Column)]
-    equal = [part for part in _conjuncts(expression.tree) if isinstance(part, exp.EQ) and _compares_sides(part)]
+    equal = [part for part in conjuncts(expression.tree) if isinstance(part, exp.EQ) and _compares_sides(part)]
     if not equal:
         hint = "write it like left.id = right.id, with AND for more"
         raise InvalidInput("a join needs a column of the left that equals one of the right", hint=hint)
@@ -140,11 +140,12 @@ def _start(column: exp.Column) -> int:
     return int(column.parts[0].meta["start"])
 
 
-def _conjuncts(tree: exp.Expr) -> Iterator[exp.Expr]:
+def conjuncts(tree: exp.Expr) -> Iterator[exp.Expr]:
+    """The conditions that must all hold for this one to hold."""
     tree = tree.unnest()
     if isinstance(tree, exp.And):
-        yield from _conjuncts(tree.left)
-        yield from _conjuncts(tree.right)
+        yield from conjuncts(tree.left)
+        yield from conjuncts(tree.right)
     else:
         yield tree
 
@@ -156,7 +157,7 @@ def _compares_sides(tree: exp.EQ) -> bool:
 
 def _equal_parts(text: str, side: Side) -> Iterator[str]:
     """The expressions of one side that must equal some of the other; `text` has the names of a row of both."""
-    for part in _conjuncts(parse_expression(text).tree):
+    for part in conjuncts(parse_expression(text).tree):
         if isinstance(part, exp.EQ):
             sides = [_prefixes(one) for one in (part.left, part.right)]
             if sorted(sides) == sorted([within_row(side, "")] for side in SIDES):

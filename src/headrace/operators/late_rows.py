@@ -98,7 +98,8 @@ def rows_in_time(context: Context, rows: pa.RecordBatch, time: str, *, keeps_lat
     context.counts["late"] += int(np.count_nonzero(late))
     if keeps_late:
         set_late_aside(context, rows, microseconds(times), late, "")
-    return rows.filter(pa.array(timed & ~late))
+    kept = timed & ~late
+    return rows if kept.all() else rows.filter(pa.array(kept))
 
 
 def set_late_aside(

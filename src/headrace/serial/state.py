@@ -1,4 +1,4 @@
-"""Named state of one node in one lane: small values, tables by key, and the last N numbers by key.
+"""Named state of one node in one lane: small values, tables by key, the last N numbers by key, and rows by their hash.
 
 Each knows what changed since it was last written, so that a micro-batch costs what it touched and not what is there.
 """
@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import Any, TypeVar
 
 from headrace.errors import Conflict
+from headrace.serial.hashed_rows import HashedRows
 from headrace.serial.items import Fields, StateItem, ValueState
 from headrace.serial.keyed_rings import KeyedRings
 from headrace.serial.keyed_table import DELETED, KeyedTable
@@ -42,6 +43,16 @@ class NodeState:
         found = self._item(name, KeyedRings, lambda: KeyedRings(key, length))
         if found.key != tuple(key) or found.length != length:
             raise Conflict(f"the state {name!r} has another length or key", hint="give the node a new id")
+        return found
+
+    def hashed_rows(self, name: str, key: Fields, columns: Fields, time: str) -> HashedRows:
+        """Whole rows, found by the hash of their key. Raises Conflict when what is stored under the name has other
+        columns."""
+        found = self._item(name, HashedRows, lambda: HashedRows(key, columns, time))
+        if (found.key, found.columns, found.time) != (tuple(key), tuple(columns), time):
+            raise Conflict(
+                f"the state {name!r} has other columns", hint="give the node a new id, or reset the pipeline"
+            )
         return found
 
     def mark_written(self) -> None:
@@ -105,7 +116,7 @@ class NodeState:
         return found
 
 
-KINDS: Mapping[str, type[StateItem]] = {kind.kind: kind for kind in (ValueState, KeyedTable, KeyedRings)}
+KINDS: Mapping[str, type[StateItem]] = {kind.kind: kind for kind in (ValueState, KeyedTable, KeyedRings, HashedRows)}
 
 
 def item_of(section: Section) -> StateItem:
@@ -116,6 +127,8 @@ def item_of(section: Section) -> StateItem:
     key, columns = fields[: section.shape["keys"]], fields[section.shape["keys"] :]
     if section.kind == KeyedRings.kind:
         return KeyedRings(key, section.shape["length"])
+    if section.kind == HashedRows.kind:
+        return HashedRows(key, columns[:-1], fields[section.shape["time"]][0])
     return KeyedTable(key, [field for field in columns if field[0] != DELETED])
 
 
