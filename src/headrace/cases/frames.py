@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from headrace.cases.sinks import Row, collected, killed_and_restarted
-from headrace.cases.streamed import is_serial, latest_by, needs_end, tells_changes
+from headrace.cases.streamed import is_serial, latest_by, needs_end, runs_in_chain, tells_changes
 from headrace.graph.document import Node
 from headrace.graph.schema import Schema, backquoted
 from headrace.graph.validation import Validated
@@ -123,7 +123,8 @@ class _Build:
         node = validated.document.node(node_id)
         inputs = {edge.target_port: self.frame(edge.source) for edge in validated.document.inputs_of(node_id)}
         operator = self.frames.catalogue.get(node.operator)
-        if operator.spec.kind == "serial":
+        # A batch does in Spark's plan what a stream does in a chain: so both are compared.
+        if operator.spec.kind == "serial" or (self.chance is not None and self._is_chained(node_id)):
             return self._chained(node)
         self.node = node
         frame = operator.compile(validated.configs[node_id], inputs, self)
@@ -157,6 +158,9 @@ class _Build:
         path = self.frames.directory / f"{node.id}-{next(_numbers)}.json"
         path.write_text("".join(json.dumps(row) + "\n" for row in newest.values()))
         return self.spark.read.schema(str(schema)).json(str(path)).coalesce(1)
+
+    def _is_chained(self, node_id: str) -> bool:
+        return runs_in_chain(self.frames.validated, self.frames.catalogue, node_id)
 
     def _chained(self, node: Node) -> DataFrame:
         """A serial operator by the code that runs it in Spark's tasks, over one lane."""

@@ -53,10 +53,30 @@ def needs_end(validated: Validated, catalogue: Catalogue, node_id: str) -> bool:
 
 
 def is_serial(validated: Validated, catalogue: Catalogue, node_id: str) -> bool:
-    """Whether a serial operator stands somewhere above."""
-    document = validated.document
-    kinds = (catalogue.get(document.node(one).operator).spec.kind for one in ancestors(document, node_id))
-    return "serial" in kinds
+    """Whether what has state above runs in a chain: a serial operator, or a node that does better in one."""
+    stateful = _stateful(validated, catalogue, node_id)
+    if any(catalogue.get(validated.document.node(one).operator).spec.kind == "serial" for one in stateful):
+        return True
+    return len(stateful) == 1 and runs_in_chain(validated, catalogue, stateful[0])
+
+
+def runs_in_chain(validated: Validated, catalogue: Catalogue, node_id: str) -> bool:
+    """Whether a node that Spark's plan could run does its work in a chain, where nothing else with state is above."""
+    edges = validated.document.inputs_of(node_id)
+    inputs = {edge.target_port: validated.schemas[edge.source] for edge in edges}
+    operator = catalogue.get(validated.document.node(node_id).operator)
+    is_able = len({edge.source for edge in edges}) == len(edges) and _stateful(validated, catalogue, node_id) == [
+        node_id
+    ]
+    return is_able and operator.runs_in_chain(validated.configs[node_id], inputs)
+
+
+def _stateful(validated: Validated, catalogue: Catalogue, node_id: str) -> list[str]:
+    """The nodes with state or in Python among this one and all before it."""
+    specs = {
+        one: catalogue.get(validated.document.node(one).operator).spec for one in ancestors(validated.document, node_id)
+    }
+    return [one for one, spec in specs.items() if spec.stateful or spec.kind == "serial"]
 
 
 def _waits(validated: Validated, catalogue: Catalogue, node_id: str) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 from pydantic import Field, model_validator
 
@@ -11,6 +11,8 @@ from headrace.errors import InvalidInput
 from headrace.graph.schema import Column, Schema, backquoted
 from headrace.operators.durations import duration_ms
 from headrace.operators.event_windows import refuse_no_length, span
+from headrace.operators.join_checks import why_not
+from headrace.operators.join_rows import JoinRows
 from headrace.operators.join_sides import (
     SIDES,
     Side,
@@ -25,6 +27,8 @@ from headrace.operators.projection import refuse_doubles
 from headrace.operators.settings import Duration, SqlExpression, refuse_setting
 from headrace.operators.spec import Operator, OperatorConfig, Port, Spec
 from headrace.operators.system_columns import EVENT_TIME_COLUMN
+from headrace.serial import Operator as Instance
+from headrace.serial import Partitioning
 
 if TYPE_CHECKING:
     from pyspark.sql import Column as SparkColumn
@@ -85,6 +89,7 @@ class Join(Operator[JoinConfig]):
         stateful=True,
     )
     config_type = JoinConfig
+    takes_any_order: ClassVar[bool] = True
 
     def output_schema(self, config: JoinConfig, inputs: Mapping[str, Schema]) -> Schema:
         condition = read_condition(config.on, inputs)
@@ -105,6 +110,16 @@ class Join(Operator[JoinConfig]):
     ) -> Mapping[str, frozenset[str]]:
         condition = read_condition(config.on, inputs)
         return {side: needed | condition.reads[side] | {inputs[side].event_time or ""} for side in SIDES}
+
+    def runs_in_chain(self, config: JoinConfig, inputs: Mapping[str, Schema]) -> bool:
+        return why_not(config, inputs) is None
+
+    def chain_instance(self, config: JoinConfig, inputs: Mapping[str, Schema]) -> Instance | None:
+        return JoinRows(config, inputs) if self.runs_in_chain(config, inputs) else None
+
+    def lanes(self, config: JoinConfig, inputs: Mapping[str, Schema]) -> Partitioning:
+        left, right = zip(*read_condition(config.on, inputs).keys, strict=True)
+        return Partitioning("by_key", left, by_port=(("left", left), ("right", right)))
 
     def compile(self, config: JoinConfig, inputs: Mapping[str, DataFrame], context: CompileContext) -> DataFrame:
         from pyspark.sql import functions as spark  # noqa: PLC0415 - the catalogue loads without Spark

@@ -12,4 +12,4 @@ def fired(query: PlannedQuery) -> Iterator[str]:
     chain = query.chain
     if chain is not None:
         names = " → ".join(node.id for node in chain.nodes)
-        yield f"chain: {names}, {place(query.plan, chain, query.catalogue)}"
+        yield f"chain: {names}, {place(query.plan, chain, query.validated, query.catalogue)}"
