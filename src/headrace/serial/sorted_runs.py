@@ -23,7 +23,7 @@ Flags: TypeAlias = "np.ndarray[Any, np.dtype[np.bool_]]"
 # So many runs of similar size become one, so that there are at most some for each power of it.
 RUNS_MERGED = 4
 # Rows of runs that become one are copied together up to so many; beyond, only hashes and places are merged.
-ROWS_COPIED_MAX = 1 << 16
+ROWS_COPIED_MAX = 1 << 13
 # Pairs that are looked at together: what a key with very many rows on both sides takes of the memory.
 PAIRS_AT_ONCE = 1 << 16
 
