@@ -37,7 +37,7 @@ PLAIN_ROWS: list[dict[str, Any]] = [
     {"i8": -128, "i16": 32767, "i": 3, "b": -7, "f": 0.5, "d": 1.25e-7, "s": "Grüße", "o": True, "x": 2, "": "é"},
     {"t": "2026-01-01T00:00:00.000Z", "ü": "1969-02-28 23:59:59.5+23:59", "b": 9223372036854775807},
     {"t": "0001-01-01T00:00:00", "x": 'a "quoted" \\ word\n\u001f\u00e9', "o": False},
-    {"t": "2024-02-29T12:00:00.123456789-00:30", "s": "x" * 40, "x": {"t": [1, [], {}, {"a": [None, "]"]}]}},
+    {"t": "2024-02-29T12:00:00.123456789-00:30", "s": "x\n😀é\\" * 9, "x": {"t": [1, [], {}, {"a": [None, "]"]}]}},
     {"t": 1767225600123, "ü": -1, "s": None, "d": 12345678901234567890.0},
     {"s": "", "d": None, "x": [[[{"d": "}"}]]]},
     {"x": None},
@@ -100,7 +100,7 @@ ODD_NUMBERS += [f"{sign}{(1 << 63) + more}" for sign in ("", "-") for more in (-
 ODD_NUMBERS += ["9" * 19, "9" * 20, "1" * 400, "0." + "3" * 60, "-9223372036854775", "9223372036854776", "1e39", "0e0"]
 NUMBERS = st.integers(-200, 200) | st.integers(-(1 << 70), 1 << 70) | st.floats(allow_nan=False, allow_infinity=False)
 TEXTS = _mostly(
-    st.text(st.characters(codec="utf-8"), max_size=20).map(lambda text: json.dumps(text, ensure_ascii=False)),
+    st.builds(json.dumps, st.text(st.characters(codec="utf-8"), max_size=20), ensure_ascii=st.booleans()),
     st.text(max_size=20).map(json.dumps) | ODD_TEXTS.map(_quoted),
 )
 FLAT = st.one_of(
@@ -232,12 +232,22 @@ def test_ordinary_records_need_no_parser(monkeypatch: pytest.MonkeyPatch, ensure
     def parse(_: JsonParser, values: pa.BinaryArray) -> pa.RecordBatch:
         raise AssertionError(values)
 
-    rows = PLAIN_ROWS if not ensure_ascii else [{**row, "s": "x", "": "y"} for row in PLAIN_ROWS if "ü" not in row]
+    # A name is looked for as it is written.
+    rows = [row for row in PLAIN_ROWS if "ü" not in row or not ensure_ascii]
     block: Any = pa.array([json.dumps(row, ensure_ascii=ensure_ascii).encode() for row in rows], pa.binary())
     wanted = told(JsonParser(COLUMNS)(block))
     monkeypatch.setattr(RowDecoder, "__call__", parse)
     assert told(JsonDecoder(COLUMNS)(block)) == wanted
     assert not wanted[2]
+
+
+def test_every_character_can_be_an_escape() -> None:
+    texts = [chr(code) for code in range(0x11000) if not 0xD800 <= code < 0xE000] + ["\U0010ffff", 'a"b\\c/😀\x00']
+    block: Any = pa.array([json.dumps({"s": text}).encode() for text in texts], pa.binary())
+    plain = PlainScanner(COLUMNS)(block)
+    assert plain is not None
+    assert plain.are_plain.all()
+    assert plain.rows(np.arange(len(texts)), ["s"]).column("s").to_pylist() == texts
 
 
 def test_rows_are_sifted_also_where_they_are_parsed() -> None:
@@ -260,7 +270,9 @@ def test_odd_records_among_others_are_parsed_alone(monkeypatch: pytest.MonkeyPat
         return parse(self, values)
 
     monkeypatch.setattr(JsonParser, "parse", counted)
-    block: Any = pa.array([b'{"s":"a"}', rb'{"s":"\u0062"}', b'{"s":"c"}', b'{"s":1}', None, b'{"s":"d"}'], pa.binary())
+    block: Any = pa.array(
+        [b'{"s":"a"}', b'{"s":"b","x":NaN}', b'{"s":"c"}', b'{"s":1}', None, b'{"s":"d"}'], pa.binary()
+    )
     decoded = JsonDecoder(pa.schema({"s": pa.string()}))(block)
     assert decoded.rows.column("s").to_pylist() == ["a", "b", "c", "d"]
     assert [bad.index for bad in decoded.bad] == [3, 4]

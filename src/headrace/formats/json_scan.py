@@ -1,7 +1,7 @@
 """The values of some fields of JSON objects, found by compiled code that looks at every byte once.
 
-An object counts as plain when it is valid JSON, and what it has of the wanted fields is of their type, written without
-escapes and not twice. Of others nothing is said: they are for a real parser.
+An object counts as plain when it is valid JSON, and what it has of the wanted fields is of their type, written as
+usual and not twice. Of others nothing is said: they are for a real parser.
 
 The functions take addresses, not arrays: an array that is handed on is counted as one more reference, which costs more
 than most of them do. `at` is where to read, `end` is where the object ends.
@@ -25,7 +25,8 @@ from headrace.compiled import compiled
 
 Integers = NDArray[np.int64]
 Flags = NDArray[np.bool_]
-# By field and object: whether it has a value; the number, or where the text begins; where that ends.
+# By field and object: whether it has a value; the number, or where the text begins; where that ends, less than zero if
+# there are escapes in it.
 Found = tuple[Flags, Integers, Integers]
 # What is behind a value; the number that it is, or where its text begins; where that ends; how it is written.
 Value = tuple[int, int, int, int]
@@ -48,9 +49,13 @@ BUCKET_COUNT: Final = 256
 _NOWHERE: Final = -1
 _QUOTE, _COMMA, _COLON, _OPEN, _CLOSE, _OPEN_LIST, _CLOSE_LIST, _BACKSLASH = b'",:{}[]\\'
 _SPACE, _TAB, _LINE, _RETURN, _MINUS, _PLUS, _POINT, _ZERO, _NINE = b" \t\n\r-+.09"
-_SMALL_E, _LARGE_E, _T, _F, _N, _U, _LARGE_T, _LARGE_Z = b"eEtfnuTZ"
+_SMALL_A, _SMALL_E, _LARGE_E, _T, _F, _N, _U, _LARGE_T, _LARGE_Z = b"aeEtfnuTZ"
 _CONTROL_END: Final = 0x20
-_SHORT_ESCAPES: Final = tuple(b'"\\/bfnrt')
+# What may stand behind a backslash: what stands for itself, and the letters with what they mean.
+_THEMSELVES: Final = tuple(b'"\\/')
+_LETTERS: Final = tuple(b"bfnrt")
+_MEANINGS: Final = tuple(b"\b\f\n\r\t")
+_CODE_CHARACTERS: Final = 6
 _TRUE_WORD, _ALSE_WORD, _NULL_WORD = (int.from_bytes(word, "little") for word in (b"true", b"alse", b"null"))
 
 _STEP_BYTES: Final = 16
@@ -133,6 +138,17 @@ def _counted_inside(_: Any, at: Any) -> Any:
 
 
 @intrinsic
+def _stored(_: Any, at: Any, byte: Any) -> Any:
+    """Writes a byte to an address."""
+
+    def generate(_: Any, builder: Any, __: Any, arguments: Any) -> Any:
+        place = builder.inttoptr(arguments[0], ir.IntType(8).as_pointer())
+        builder.store(builder.trunc(arguments[1], ir.IntType(8)), place)
+
+    return types.void(types.int64, types.int64), generate
+
+
+@intrinsic
 def _copied(_: Any, source: Any, target: Any, count: Any) -> Any:
     """Copies so many bytes from one address to another."""
 
@@ -145,6 +161,7 @@ def _copied(_: Any, source: Any, target: Any, count: Any) -> Any:
 
 # As they are called in compiled code.
 _inside: Final = cast("Callable[[int], int]", _counted_inside)
+_store: Final = cast("Callable[[int, int], None]", _stored)
 _copy: Final = cast("Callable[[int, int, int], None]", _copied)
 
 
@@ -182,20 +199,37 @@ def _is_hex(byte: int) -> bool:
 
 
 @compiled
-def _after_escape(at: int, end: int) -> int:
-    """Behind an escape. Surrogates are for a real parser."""
-    if at + 1 >= end:
+def _code(at: int, end: int) -> int:
+    """What an escape of the form \\u00e4 stands for."""
+    if at + _CODE_CHARACTERS > end or _byte(at) != _BACKSLASH or _byte(at + 1) != _U:
         return _NOWHERE
-    byte = _byte(at + 1)
-    if byte in _SHORT_ESCAPES:
-        return at + 2
-    if byte != _U or at + 6 > end:
-        return _NOWHERE
-    for place in range(at + 2, at + 6):
-        if not _is_hex(_byte(place)):
+    code = 0
+    for place in range(at + 2, at + _CODE_CHARACTERS):
+        byte = _byte(place)
+        if not _is_hex(byte):
             return _NOWHERE
-    is_surrogate = (_byte(at + 2) | 0x20) == 0x64 and _byte(at + 3) > 0x37
-    return _NOWHERE if is_surrogate else at + 6
+        code = code * 16 + (byte - _ZERO if byte <= _NINE else (byte | 0x20) - _SMALL_A + 10)
+    return code
+
+
+@compiled
+def _character(at: int, end: int) -> tuple[int, int]:
+    """Behind an escape, and the character that it stands for. Two surrogates are one escape, alone they are none."""
+    byte = _byte(at + 1) if at + 1 < end else _SPACE
+    if byte == _U:
+        code = _code(at, end)
+        at = _NOWHERE if code == _NOWHERE else at + _CODE_CHARACTERS
+        if code >> 11 == 0xD800 >> 11:
+            low = _code(at, end)
+            is_pair = code >> 10 == 0xD800 >> 10 and low >> 10 == 0xDC00 >> 10
+            return at + _CODE_CHARACTERS if is_pair else _NOWHERE, 0x10000 + ((code & 0x3FF) << 10) + (low & 0x3FF)
+        return at, code
+    if byte in _THEMSELVES:
+        return at + 2, byte
+    for number in range(len(_LETTERS)):
+        if byte == _LETTERS[number]:
+            return at + 2, _MEANINGS[number]
+    return _NOWHERE, 0
 
 
 @compiled
@@ -208,7 +242,7 @@ def _after_text(at: int, end: int) -> int:
         byte = _byte(at)
         if byte == _QUOTE:
             return at + 1
-        at = _after_escape(at, end) if byte == _BACKSLASH else _NOWHERE
+        at = _character(at, end)[0] if byte == _BACKSLASH else _NOWHERE
         if at == _NOWHERE:
             return _NOWHERE
 
@@ -426,11 +460,10 @@ def _time(at: int, end: int) -> tuple[int, int]:
 def _take_text(at: int, end: int, kind: int) -> Value:
     """From behind the quote."""
     stop = _text_stop(at, end)
-    if stop >= end or _byte(stop) != _QUOTE:
-        return _NOWHERE, 0, 0, 0
     if kind == TEXT:
-        return stop + 1, at, stop, 0
-    if kind != TIME:
+        after = _after_text(stop, end)
+        return after, at, stop if after == stop + 1 else 1 - after, 0
+    if kind != TIME or stop >= end or _byte(stop) != _QUOTE:
         return _NOWHERE, 0, 0, 0
     after, time = _time(at, stop)
     return _NOWHERE if after == _NOWHERE else stop + 1, time, 0, TEXT_TIME
@@ -527,19 +560,54 @@ def find_values(borders: Integers, fields: tuple[Integers, ...], found: Found) -
 
 
 @compiled
+def _write_character(at: int, code: int) -> int:
+    """Behind the character, written as UTF-8."""
+    if code < 0x80:
+        _store(at, code)
+        return at + 1
+    size = 2 if code < 0x800 else 3 if code < 0x10000 else 4
+    _store(at, (0xF00 >> size & 0xFF) | code >> 6 * (size - 1))
+    for place in range(1, size):
+        _store(at + place, 0x80 | (code >> 6 * (size - 1 - place) & 0x3F))
+    return at + size
+
+
+@compiled
+def _write_text(target: int, at: int, end: int) -> int:
+    """Behind a text with escapes, written to `target` without them."""
+    while at < end:
+        stop = _text_stop(at, end)
+        _copy(at, target, stop - at)
+        target += stop - at
+        at = stop
+        if at < end:
+            at, code = _character(at, end)
+            target = _write_character(target, code)
+    return target
+
+
+@compiled
 def gather(
     rows: Integers, valid: Flags, starts: Integers, ends: Integers
 ) -> tuple[NDArray[np.uint8], NDArray[np.int32]]:
     """The texts of these rows one after the other, and the borders between them; one that is not valid is empty."""
+    size = 0
+    for row in rows:
+        size += abs(ends[row]) - starts[row] if valid[row] else 0
+    # No escape is shorter than what it stands for.
+    gathered = np.empty(size, np.uint8)
     borders = np.zeros(len(rows) + 1, np.int32)
+    base = target = int(gathered.ctypes.data)
     for index in range(len(rows)):
         row = rows[index]
-        borders[index + 1] = borders[index] + (ends[row] - starts[row] if valid[row] else 0)
-    gathered = np.empty(borders[-1], np.uint8)
-    target = np.int64(gathered.ctypes.data)
-    for index in range(len(rows)):
-        _copy(starts[rows[index]], target + borders[index], int(borders[index + 1] - borders[index]))
-    return gathered, borders
+        if valid[row] and ends[row] < 0:
+            target = _write_text(target, starts[row], -ends[row])
+        elif valid[row]:
+            length = int(ends[row] - starts[row])
+            _copy(starts[row], target, length)
+            target += length
+        borders[index + 1] = target - base
+    return gathered[: target - base], borders
 
 
 # The kinds of arrays that it will meet, so that it is compiled or loaded now, not in every process forked from here.
