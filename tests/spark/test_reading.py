@@ -1,7 +1,11 @@
-"""What a task reads of large Arrow records: the same rows, one by one or together, with and without a filter."""
+"""What a task reads: of large Arrow records the same rows, one by one or together, with and without a filter; of JSON
+records the same with the scanner and without, and no more than it must."""
 
 from __future__ import annotations
 
+import importlib
+import sys
+from datetime import datetime
 from pathlib import Path
 
 import numpy as np
@@ -9,6 +13,9 @@ import pyarrow as pa
 import pytest
 
 from headrace.formats import ValueFormat
+from headrace.formats.json_format import JsonParser
+from headrace.formats.json_plain import SCANNER
+from headrace.formats.times import TIMESTAMP
 from headrace.log import LogStore, encode_batches
 from headrace.spark.reading import LARGE_VALUE_BYTES, read_columns
 from headrace.spark.specs import BAD_COLUMN, SKIPPED_COLUMN, SourceSpec, TopicLocation
@@ -26,13 +33,8 @@ def stream(first: int, count: int) -> bytes:
     return sink.getvalue().to_pybytes()
 
 
-@pytest.fixture
-def topic(tmp_path: Path) -> TopicLocation:
-    """Four records of Arrow format, the third of them broken."""
-    starts = np.cumsum((0, *RECORD_ROWS))
-    values = [stream(int(first), count) for first, count in zip(starts, RECORD_ROWS, strict=False)]
-    values[2] = b"no Arrow" * LARGE_VALUE_BYTES
-    store = LogStore.open(tmp_path)
+def topic_of(directory: Path, values: list[bytes]) -> TopicLocation:
+    store = LogStore.open(directory)
     try:
         partition = store.create_topic("t", 1, {"max.message.bytes": str(8 << 20)}).partitions[0]
         for value in values:
@@ -41,7 +43,16 @@ def topic(tmp_path: Path) -> TopicLocation:
         store.sync()
     finally:
         store.close()
-    return TopicLocation("t", "127.0.0.1:1", str(tmp_path))
+    return TopicLocation("t", "127.0.0.1:1", str(directory))
+
+
+@pytest.fixture
+def topic(tmp_path: Path) -> TopicLocation:
+    """Four records of Arrow format, the third of them broken."""
+    starts = np.cumsum((0, *RECORD_ROWS))
+    values = [stream(int(first), count) for first, count in zip(starts, RECORD_ROWS, strict=False)]
+    values[2] = b"no Arrow" * LARGE_VALUE_BYTES
+    return topic_of(tmp_path, values)
 
 
 def spec(topic: TopicLocation, prefilter: list[object] | None) -> SourceSpec:
@@ -77,3 +88,44 @@ def test_what_a_filter_leaves_of_many_records_comes_together(topic: TopicLocatio
     assert rows_of(few) == [(1, 0), (2, 0), (29_999, 3)]
     assert len([b for b in few if b.num_rows and b.column(BAD_COLUMN).null_count]) == 2  # rows, and what was skipped
     assert few[-1].column(SKIPPED_COLUMN).to_pylist() == [sum(RECORD_ROWS) - RECORD_ROWS[2] - 3 - 1]
+
+
+JSON_COLUMNS = pa.schema([*COLUMNS, pa.field("s", pa.string()), pa.field("t", TIMESTAMP)])
+JSON_VALUES = [
+    b'{"n":1,"s":"a","t":"2026-01-01T00:00:01Z"}',
+    b'{"n":2,"s":"b","t":"2026-01-01T00:00:03Z"}',
+    b'{"n":1,"s":"c","t":"2026-01-01T00:00:02Z","odd":NaN}',
+    b'{"n":2,"s":"d","t":"2026-01-01T00:00:01Z","odd":NaN}',
+    b'{"n":2,"s":"e"}',
+    b'{"n":2,"s":5}',
+]
+
+
+@pytest.mark.parametrize("scanner", [True, False])
+@pytest.mark.parametrize("latest", [None, "2026-01-01T00:00:03+00:00"])
+def test_json_that_a_filter_rules_out_has_happened_all_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, scanner: bool, latest: str | None
+) -> None:
+    importlib.import_module(SCANNER)
+    if not scanner:
+        monkeypatch.delitem(sys.modules, SCANNER)
+    parsed: list[bytes | None] = []
+    parse = JsonParser.parse
+
+    def noted(self: JsonParser, values: pa.BinaryArray) -> pa.RecordBatch:
+        parsed.extend(values.to_pylist())
+        return parse(self, values)
+
+    monkeypatch.setattr(JsonParser, "parse", noted)
+    filtered = SourceSpec(
+        "source", topic_of(tmp_path, JSON_VALUES), ValueFormat("json"), {"0": 0}, 1_000, False,
+        prefilter=["=", "n", 1], event_time=latest and "t",
+    )  # fmt: skip
+    batches = list(read_columns(filtered, JSON_COLUMNS, 0, 0, len(JSON_VALUES)))
+    rows = [row for batch in batches for row in batch.to_pylist()]
+    assert [(row["s"], row["_offset"]) for row in rows if row["s"] is not None] == [("a", 0), ("c", 2)]
+    (letter,) = [row[BAD_COLUMN] for row in rows if row[BAD_COLUMN] is not None]
+    assert '"offset": 5' in letter
+    assert rows[-1][SKIPPED_COLUMN] == 3 - 1
+    assert rows[-1]["t"] == (latest and datetime.fromisoformat(latest))
+    assert (JSON_VALUES[0] in parsed or JSON_VALUES[1] in parsed) == (not scanner)

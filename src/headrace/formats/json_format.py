@@ -2,43 +2,99 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
+from collections.abc import Callable, Sequence
+from typing import Any, TypeAlias, cast
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.json
+from numpy.typing import NDArray
 
-from headrace.formats.decoding import RowDecoder, one_array
+from headrace.formats.decoding import Decoded, RowDecoder, at_places, in_order, one_array
+from headrace.formats.json_plain import Plain, PlainScanner, can_scan
 from headrace.formats.times import TIMESTAMP, as_time
 
 _NEWLINE = ord("\n")
 _TIME_READERS: dict[str, pa.DataType] = {"iso": pa.string(), "epoch": pa.int64()}
+# Which of these rows are wanted.
+RowFilter: TypeAlias = Callable[[pa.RecordBatch], NDArray[np.bool_]]
 
 
-class JsonDecoder(RowDecoder):
-    """One JSON object a record. Timestamps are ISO 8601 strings or epoch milliseconds."""
+class JsonDecoder:
+    """One JSON object a record. Timestamps are ISO 8601 strings or epoch milliseconds.
+
+    Plain objects are read by the scanner where it is loaded, which costs a fifth; the others are parsed, and so are all
+    where it is not, or does not know a column's type.
+    """
+
+    def __init__(self, schema: pa.Schema) -> None:
+        self.schema = schema
+        self._parser = JsonParser(schema)
+        self._scan = _scanner(schema)
+
+    def __call__(self, values: pa.BinaryArray) -> Decoded:
+        plain = None if self._scan is None else self._scan(values)
+        return self._parser(values) if plain is None else self._decoded(values, plain, np.flatnonzero(plain.are_plain))
+
+    def sifted(self, values: pa.BinaryArray, names: Sequence[str], keeps: RowFilter) -> tuple[Decoded, int]:
+        """As a call, but without rows that can be ruled out before they are made, and how many these are.
+
+        `keeps` is called at most once, with these columns of rows that it may rule out.
+        """
+        scan = self._scan or _scanner(pa.schema([self.schema.field(name) for name in names]))
+        plain = None if scan is None else scan(values)
+        if plain is None:
+            return self._parser(values), 0
+        indices = np.flatnonzero(plain.are_plain)
+        is_kept = keeps(plain.rows(indices, names))
+        left_out = len(indices) - int(is_kept.sum())
+        if self._scan is not None:
+            return self._decoded(values, plain, indices[is_kept]), left_out
+        rest = np.delete(np.arange(len(values)), indices[~is_kept])
+        return at_places(self._parser(values.take(rest)), rest.tolist()), left_out
+
+    def _decoded(self, values: pa.BinaryArray, plain: Plain, kept: NDArray[np.int64]) -> Decoded:
+        rows = plain.rows(kept)
+        if len(kept) == len(values):
+            return Decoded(rows, None)
+        found = Decoded(rows, pa.array(kept))
+        others = np.flatnonzero(~plain.are_plain)
+        if not len(others):
+            return found
+        if plain.time_kind is not None:
+            self._parser.time_kind = plain.time_kind
+        parsed = self._parser(values.take(others))
+        return in_order([found, at_places(parsed, others.tolist())], self.schema)
+
+
+class JsonParser(RowDecoder):
+    """The same with Arrow's parser, for every type.
+
+    `time_kind` is how times are thought to be written. A record of which that is not true costs more; one that cannot
+    be read at all is bad for what was wrong under this assumption.
+    """
 
     def __init__(self, schema: pa.Schema) -> None:
         super().__init__(schema)
         self._times = [field.name for field in schema if field.type == TIMESTAMP]
         # Arrow casts a column of strings to timestamps 30 times faster than its JSON reader parses them.
         self._options = {kind: self._options_with(type_) for kind, type_ in _TIME_READERS.items()}
-        self._time_kind = "iso"
+        self.time_kind = "iso"
 
     def parse(self, values: pa.BinaryArray) -> pa.RecordBatch:
         text = _joined_objects(values)
         try:
-            return self._parse(text, len(values), self._time_kind)
+            return self._parse(text, len(values), self.time_kind)
         except pa.ArrowException as error:
             if not self._times:
                 raise
-            other = "epoch" if self._time_kind == "iso" else "iso"
+            other = "epoch" if self.time_kind == "iso" else "iso"
             try:
                 rows = self._parse(text, len(values), other)
             except pa.ArrowException:
                 raise error from None
-        self._time_kind = other
+        self.time_kind = other
         return rows
 
     def _parse(self, text: pa.Buffer, count: int, time_kind: str) -> pa.RecordBatch:
@@ -54,6 +110,10 @@ class JsonDecoder(RowDecoder):
     def _options_with(self, time_type: pa.DataType) -> pa.json.ParseOptions:
         fields = [pa.field(field.name, time_type if field.name in self._times else field.type) for field in self.schema]
         return pa.json.ParseOptions(explicit_schema=pa.schema(fields), unexpected_field_behavior="ignore")
+
+
+def _scanner(schema: pa.Schema) -> PlainScanner | None:
+    return PlainScanner(schema) if can_scan(schema) else None
 
 
 def _joined_objects(values: pa.BinaryArray) -> pa.Buffer:

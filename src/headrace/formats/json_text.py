@@ -18,7 +18,10 @@ _TYPES: Final = frozenset(
 # Java writes doubles from here to there without an exponent.
 _PLAIN_FROM: Final = 1e-3
 _PLAIN_TO: Final = 1e7
-_MUST_ESCAPE: Final = np.isin(np.arange(256), [*range(0x20), ord('"'), ord("\\")])
+_CONTROL_END: Final = 0x20
+# 2026-01-01 00:00:00.000: all times of years with four digits.
+_TIME_CHARACTERS: Final = 23
+_DATE_CHARACTERS: Final = 10
 _ESCAPES: Final = str.maketrans(
     {chr(code): f"\\u{code:04X}" for code in range(0x20)}
     | {"\b": "\\b", "\t": "\\t", "\n": "\\n", "\f": "\\f", "\r": "\\r", '"': '\\"', "\\": "\\\\"}
@@ -37,9 +40,9 @@ def json_texts(rows: pa.RecordBatch) -> pa.Array[Any]:
     pieces: list[Any] = []
     literal = "{"
     for name, column in zip(rows.schema.names, rows.columns, strict=True):
-        text, quote = _text(column)
-        pieces += [f'{literal}"{name.translate(_ESCAPES)}":{quote}', text]
-        literal = f"{quote},"
+        text, before, behind = _text(column)
+        pieces += [f'{literal}"{name.translate(_ESCAPES)}":{before}', text]
+        literal = f"{behind},"
     return _joined(*pieces, literal.removesuffix(",") + "}")
 
 
@@ -47,37 +50,54 @@ def _joined(*pieces: pa.Array[Any] | str) -> pa.Array[Any]:
     return cast("Any", pc.binary_join_element_wise)(*pieces, "")  # type: ignore[no-any-return]
 
 
-def _text(column: pa.Array[Any]) -> tuple[pa.Array[Any], str]:
-    """The column as JSON, and the quote that belongs around each value."""
+def _text(column: pa.Array[Any]) -> tuple[pa.Array[Any], str, str]:
+    """The column as JSON, and what belongs before and behind each value."""
+    before, behind = "", ""
     if pa.types.is_string(column.type):
-        text, quote = _strings(column), '"'
+        text, before, behind = _strings(column), '"', '"'
     elif column.type == TIMESTAMP:
-        text, quote = _times(column), '"'
+        text, before, behind = _times(column), '"', 'Z"'
     else:
-        text, quote = _doubles(column) if pa.types.is_floating(column.type) else column.cast(pa.string()), ""
-    if column.null_count and quote:
+        text = _doubles(column) if pa.types.is_floating(column.type) else column.cast(pa.string())
+    if column.null_count and before:
         # A null has no quotes, so here they cannot stand around the column.
-        text, quote = _joined(quote, text, quote), ""
-    return (pc.fill_null(text, cast("Any", _NULL)) if column.null_count else text), quote
+        text, before, behind = _joined(before, text, behind), "", ""
+    return (pc.fill_null(text, cast("Any", _NULL)) if column.null_count else text), before, behind
 
 
 def _strings(column: pa.Array[Any]) -> pa.Array[Any]:
-    offsets, content = column.buffers()[1:]
-    if content is None or offsets is None:
-        return column
-    borders = np.frombuffer(cast("Any", offsets), np.int32)[column.offset : column.offset + len(column) + 1]
-    used = np.frombuffer(cast("Any", content), np.uint8)[borders[0] : borders[-1]]
-    if not _MUST_ESCAPE[used].any():
+    if not _must_escape(_content(column)):
         return column
     return pa.array([None if text is None else text.translate(_ESCAPES) for text in column.to_pylist()], pa.string())
 
 
+def _content(column: pa.Array[Any]) -> NDArray[np.uint8]:
+    """The bytes of all texts, one behind the other."""
+    offsets, content = column.buffers()[1:]
+    if content is None or offsets is None:
+        return np.zeros(0, np.uint8)
+    borders = np.frombuffer(cast("Any", offsets), np.int32)[column.offset : column.offset + len(column) + 1]
+    return np.frombuffer(cast("Any", content), np.uint8)[borders[0] : borders[-1]]
+
+
+def _must_escape(content: NDArray[np.uint8]) -> bool:
+    """Each question is asked of many bytes at once, which a table cannot do."""
+    has_sign = (content == ord('"')).any() or (content == ord("\\")).any()
+    return bool(has_sign or (content < _CONTROL_END).any())
+
+
 def _times(column: pa.Array[Any]) -> pa.Array[Any]:
-    """ISO 8601 in UTC, to the millisecond."""
+    """ISO 8601 to the millisecond, without the zone, which is UTC."""
     us = column.cast(pa.int64())
     ms = cast("Any", pc.floor_temporal)(us.cast(pa.timestamp("us")), unit="millisecond").cast(pa.timestamp("ms"))
-    text = pc.replace_substring(ms.cast(pa.string()), " ", "T", max_replacements=1)
-    return _joined(text, "Z")
+    text: pa.Array[Any] = ms.cast(pa.string())
+    content = _content(text)
+    # None is shorter than a usual one: if they are so many together, all are usual.
+    if text.null_count or text.offset or len(content) != _TIME_CHARACTERS * len(text):
+        return pc.replace_substring(text, " ", "T", max_replacements=1)
+    changed = content.reshape(-1, _TIME_CHARACTERS).copy()
+    changed[:, _DATE_CHARACTERS] = ord("T")
+    return pa.StringArray.from_buffers(len(text), cast("Any", text.buffers()[1]), pa.py_buffer(cast("Any", changed)))
 
 
 def _doubles(column: pa.Array[Any]) -> pa.Array[Any]:

@@ -10,7 +10,7 @@ import importlib
 
 from pyspark import daemon
 
-from headrace.formats.json_glance import SCANNER, is_compiled
+from headrace.formats.json_plain import SCANNER, is_compiled
 
 # What a worker of our source and our sink would import after the fork, every time one is started.
 PRELOADED = (

@@ -15,7 +15,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from headrace.errors import Conflict, InvalidInput, NotFound, did_you_mean
-from headrace.formats.json_glance import SCANNER, is_compiled
+from headrace.formats.json_plain import SCANNER, is_compiled
 from headrace.graph.document import Config, Document
 from headrace.graph.names import require_name
 from headrace.graph.validation import Validated, validate

@@ -32,8 +32,9 @@ _JOINTS: Final[dict[str, tuple[Callable[..., pa.Array[Any]], bool]]] = {
 
 
 def admitted(rows: pa.RecordBatch, wanted: Prefilter) -> pa.RecordBatch:
-    """The rows for which the condition may hold, in order."""
-    return rows.filter(_mask(rows, wanted))
+    """The rows for which the condition may hold, in order. Those that are given, where it may for all."""
+    mask = may_hold(rows, wanted)
+    return rows if mask.all() else rows.filter(pa.array(mask))
 
 
 def columns_of(wanted: Prefilter) -> set[str]:

@@ -11,21 +11,20 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from numpy.typing import NDArray
 from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import StructType
 
 from headrace.errors import InvalidInput
-from headrace.formats import Bad, Decoded
+from headrace.formats import Bad, Decoded, Decoder
 from headrace.formats.decoding import combine
-from headrace.formats.json_glance import can_glance, glance
+from headrace.formats.json_format import JsonDecoder
 from headrace.log import Records
 from headrace.spark.prefilter import admitted, columns_of, may_hold
 from headrace.spark.registered import source_decoder
 from headrace.spark.specs import ASIDE_COLUMNS, BAD_COLUMN, SKIPPED_COLUMN, SYSTEM_COLUMNS, SourceSpec
 from headrace.spark.topics import open_topic
 
-# A glance costs about half of parsing: with more records left than this, it is not worth it.
-GLANCE_KEEPS_MAX = 0.6
 # A record of so many bytes has enough rows to be handled on its own.
 LARGE_VALUE_BYTES = 64 * 1024
 # So many rows make a batch that is worth handing on.
@@ -53,13 +52,12 @@ def read_columns(
         return
     hidden = {*SYSTEM_COLUMNS, *ASIDE_COLUMNS}
     decode = source_decoder(spec, pa.schema([field for field in columns if field.name not in hidden]))
-    first_look = _FirstLook(spec, columns)
     skipped, latest, gathered = 0, _Latest(spec), _Gathered(columns)
+    sieve = _Sieve(spec, decode, latest)
     for stored in open_topic(spec.location).read(partition, start, end):
-        wanted = first_look(stored)
-        skipped += len(stored) - len(wanted)
-        for records in _portions(spec, wanted):
-            decoded = decode(records.values)
+        for records in _portions(spec, stored):
+            decoded, left_out = sieve(records.values)
+            skipped += left_out
             if decoded.bad and spec.fail_on_bad:
                 raise _bad_record(spec, partition, records, decoded.bad[0])
             rows = _good_rows(columns, decoded, records, partition)
@@ -141,26 +139,26 @@ class _Latest:
             self.time = found
 
 
-class _FirstLook:
-    """Leaves out JSON records that the prefilter rules out by a glance at a few fields: they need no parsing. Not where
-    their event time counts, which a glance does not see."""
+class _Sieve:
+    """Decodes values. Of JSON records that the prefilter rules out, only what it asks for, and their event time."""
 
-    def __init__(self, spec: SourceSpec, columns: pa.Schema) -> None:
-        self._wanted = spec.prefilter or []
-        names = columns_of(self._wanted) if self._wanted else set()
-        self._fields = [field for field in columns if field.name in names and field.name not in SYSTEM_COLUMNS]
-        whole = len(names) == len(self._fields) > 0
-        is_plain_json = spec.format.name == "json" and spec.format.registry is None
-        self._pays = is_plain_json and whole and spec.event_time is None and can_glance(self._fields)
+    def __init__(self, spec: SourceSpec, decode: Decoder, latest: _Latest) -> None:
+        self._decode, self._latest = decode, latest
+        self._wanted = spec.prefilter
+        names = set() if spec.prefilter is None else columns_of(spec.prefilter)
+        if names and spec.event_time is not None:
+            names.add(spec.event_time)
+        self._names = sorted(names) if names.isdisjoint(SYSTEM_COLUMNS) else []
 
-    def __call__(self, records: Records) -> Records:
-        """Looks as long as it leaves out enough to pay for itself."""
-        looked = glance(records.values, self._fields) if self._pays else None
-        if looked is None:
-            return records
-        kept = ~looked.sure | may_hold(looked.rows, self._wanted)
-        self._pays = bool(kept.mean() < GLANCE_KEEPS_MAX)
-        return records if kept.all() else records.filter(kept)
+    def __call__(self, values: pa.BinaryArray) -> tuple[Decoded, int]:
+        """And how many rows it left out."""
+        if self._names and isinstance(self._decode, JsonDecoder):
+            return self._decode.sifted(values, self._names, self._keeps)
+        return self._decode(values), 0
+
+    def _keeps(self, rows: pa.RecordBatch) -> NDArray[np.bool_]:
+        self._latest.take_in(rows)
+        return may_hold(rows, self._wanted or [])
 
 
 def _good_rows(columns: pa.Schema, decoded: Decoded, records: Records, partition: int) -> pa.RecordBatch:
