@@ -62,6 +62,8 @@ class JsonDecoder:
         others = np.flatnonzero(~plain.are_plain)
         if not len(others):
             return found
+        if len(others) == len(values):
+            return self._parser(values)
         if plain.time_kind is not None:
             self._parser.time_kind = plain.time_kind
         parsed = self._parser(values.take(others))
