@@ -184,6 +184,18 @@ def test_bad_rows_fail_names_the_record(stack: Stack) -> None:
     assert stack.engine.status(document.name).state == "failed"
 
 
+def test_bad_rows_retry_reads_the_record_again(stack: Stack) -> None:
+    source = stack.topic("in", [b"nonsense"], partitions=1)
+    document = stack.pipeline(f"topic {source} {SCHEMA} bad_rows=retry as src ! preview")
+    events = stack.engine.events.follow()
+    stack.engine.start(document)
+    again = next(e for e in events if e.pipeline == document.name and e.details.get("restart") == 2)
+    events.close()
+    stack.engine.stop(document.name)
+    assert f"{source}-0 at offset 0" in str(again.details["reason"])
+    assert stack.engine.status(document.name).state == "stopped"
+
+
 def test_files_are_whole_and_typed(stack: Stack, tmp_path: Path) -> None:
     source = stack.topic("in", ROWS)
     document = stack.pipeline(

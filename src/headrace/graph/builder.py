@@ -228,7 +228,7 @@ class Builder:
         watermark: str = "0 seconds",
         idle_timeout: str | None = None,
         max_rows_per_batch: int = 1_000_000,
-        bad_rows: Literal["drop", "dead_letter", "fail"] = "drop",
+        bad_rows: Literal["drop", "dead_letter", "retry", "fail"] = "drop",
         dead_letter: str | None = None,
         id: str | None = None,
     ) -> Stream:

@@ -115,7 +115,11 @@ def _topic(growing: _Growing) -> None:
     if growing.chance():
         config["start"] = draw(st.sampled_from(("latest", "offset:17", "timestamp:2026-01-31T12:00:00+00:00")))
     if growing.chance():
-        config |= draw(st.sampled_from(({"bad_rows": "fail"}, {"bad_rows": "dead_letter", "dead_letter": "bad"})))
+        config |= draw(
+            st.sampled_from(
+                ({"bad_rows": "fail"}, {"bad_rows": "retry"}, {"bad_rows": "dead_letter", "dead_letter": "bad"})
+            )
+        )
     if growing.chance():
         config["max_rows_per_batch"] = draw(st.integers(1, 10**9).filter(lambda count: count != 1_000_000))
     growing.streams.append(_Stream(growing.add("topic", config), schema.columns, event_time))

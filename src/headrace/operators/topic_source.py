@@ -75,9 +75,12 @@ class TopicConfig(OperatorConfig):
     watermark: Duration = Field(NO_WATERMARK, description=WATERMARK)
     idle_timeout: Duration | None = Field(None, description=IDLE_TIMEOUT)
     max_rows_per_batch: int = Field(1_000_000, gt=0, description="At most this many rows in one micro-batch.")
-    bad_rows: Literal["drop", "dead_letter", "fail"] = Field(
+    bad_rows: Literal["drop", "dead_letter", "retry", "fail"] = Field(
         "drop",
-        description="Records that cannot be decoded: dropped and counted, sent to dead_letter, or the job fails.",
+        description=(
+            "Records that cannot be decoded: dropped and counted, sent to dead_letter, or the job fails; with retry it "
+            "tries again first, after longer and longer waits: what the record needs may still come."
+        ),
     )
     dead_letter: TopicName | None = Field(None, description="The topic for bad rows when bad_rows is dead_letter.")
 

@@ -207,7 +207,7 @@ class Compilation:
             format=self._format_of(config),
             start=self.ranges[node.id].start,
             max_rows_per_batch=config.max_rows_per_batch,
-            fail_on_bad=config.bad_rows == "fail",
+            fail_on_bad=config.bad_rows in ("fail", "retry"),
             end=self.ranges[node.id].end,
             prefilter=self.prefilter,
             serves_chain=self.serves_chain,

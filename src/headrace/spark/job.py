@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 RESTARTS_MAX = 20
 RESTART_DELAY_S = 1.0
+# Records that cannot be read are tried again after 1, 2, 4 … seconds, but not after more than this.
+RETRY_DELAY_MAX_S = 60.0
 # A job that ran this long without a failure gets its restarts back.
 HEALTHY_S = 60.0
 # How long an ended job waits for the last reports of its queries.
@@ -171,24 +173,38 @@ class Job:
 
     def _recover(self, failure: BaseException) -> bool:
         """Restarts after a failure that may pass. False: the job has failed for good."""
-        error, retriable = explain(failure, self.validated.document)
+        error, retriable = self._explained(failure)
         self._stop_queries()
         while retriable and self._restarts < RESTARTS_MAX:
             self._restarts += 1
             self._error = error
             self._set_state("starting", reason=error.message, restart=self._restarts)
-            if self._stopping.wait(RESTART_DELAY_S):
+            if self._stopping.wait(self._delay_s(error)):
                 return False
             try:
                 self._launch_queries()
             except HeadraceError as again:
-                error, retriable = explain(again, self.validated.document)
+                error, retriable = self._explained(again)
                 continue
             self._error = None
             self._set_state("running")
             return True
         self._fail(error)
         return False
+
+    def _explained(self, failure: BaseException) -> tuple[HeadraceError, bool]:
+        """The error to show, and whether to run again: a source may want that for records that cannot be read."""
+        error, retriable = explain(failure, self.validated.document)
+        return error, retriable or self._retries_records(error)
+
+    def _retries_records(self, error: HeadraceError) -> bool:
+        config = self.validated.configs.get(error.node or "")
+        return error.record is not None and getattr(config, "bad_rows", None) == "retry"
+
+    def _delay_s(self, error: HeadraceError) -> float:
+        if not self._retries_records(error):
+            return RESTART_DELAY_S
+        return min(RETRY_DELAY_MAX_S, RESTART_DELAY_S * 2.0 ** (self._restarts - 1))
 
     def _fail(self, error: HeadraceError) -> None:
         self._error = error

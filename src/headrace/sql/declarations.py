@@ -19,6 +19,7 @@ from headrace.sql.language.values import print_name
 from headrace.sql.language.variables import expand
 from headrace.sql.late_options import split_late
 from headrace.sql.steps import Piece
+from headrace.sql.stream_options import in_settings
 
 
 class Declaration:
@@ -28,7 +29,7 @@ class Declaration:
     """
 
     def __init__(self, script: Script, statement: Create, catalogue: Catalogue) -> None:
-        self.late, self.statement = split_late(script, statement)
+        self.late, self.statement = split_late(script, in_settings(script, statement))
         self._script = script
         self._connector = Connector(script, self.statement, catalogue)
 

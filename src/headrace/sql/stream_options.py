@@ -1,0 +1,70 @@
+"""Options of a stream that other engines spell in their own way: put into the settings that they stand for.
+
+'error.strategy' = 'drop' | 'retry' | 'dlq' | 'fail'     bad_rows
+'event.time.format' = 'iso8601' | 'epoch_millis'         what TIMESTAMP columns are read as anyway
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Final
+
+from headrace.errors import did_you_mean
+from headrace.sql.language.script import Script
+from headrace.sql.language.statement_tree import Create
+from headrace.sql.language.tree import Name, Option
+
+STRATEGY: Final = "error.strategy"
+FORMAT: Final = "event.time.format"
+_BAD_ROWS: Final = "bad_rows"
+_STRATEGIES: Final = {
+    "drop": "drop",
+    "retry": "retry",
+    "dlq": "dead_letter",
+    "dead_letter": "dead_letter",
+    "fail": "fail",
+}
+_READ_ANYWAY: Final = ("iso8601", "epoch_millis")
+
+
+def in_settings(script: Script, statement: Create) -> Create:
+    """The declaration with options that have settings. Raises InvalidSyntax for what none stands for."""
+    options = {option.name.text: option for option in statement.options}
+    if (format_ := options.get(FORMAT)) is not None:
+        _check_format(script, statement, format_, options)
+    kept = [_bad_rows(script, option, options) for option in statement.options if option.name.text != FORMAT]
+    return replace(statement, options=tuple(kept))
+
+
+def _bad_rows(script: Script, option: Option, options: dict[str, Option]) -> Option:
+    if option.name.text != STRATEGY:
+        return option
+    if _BAD_ROWS in options:
+        raise script.error(f"{STRATEGY} and {_BAD_ROWS} say the same thing twice", option.span)
+    strategy = _STRATEGIES.get(str(option.value).lower())
+    if strategy is None:
+        hint = did_you_mean(str(option.value), _STRATEGIES)
+        raise script.error(
+            f"no strategy {option.value!r} for bad rows", option.span, valid=tuple(_STRATEGIES), hint=hint
+        )
+    return Option(Name(_BAD_ROWS, option.name.span), strategy, option.exact, option.span)
+
+
+def _check_format(script: Script, statement: Create, format_: Option, options: dict[str, Option]) -> None:
+    """Raises InvalidSyntax unless the event time is read in this format anyway."""
+    field = options.get("event.time.field")
+    name = str(field.value) if field else statement.watermark.column.text if statement.watermark else None
+    if name is None:
+        raise script.error(
+            f"{FORMAT} is set, and no column is the event time", format_.span, hint="set event.time.field"
+        )
+    if format_.value not in _READ_ANYWAY:
+        message = (
+            f"times cannot be read as {format_.value!r}: in a TIMESTAMP column they are ISO 8601 or epoch milliseconds"
+        )
+        hint = "write timestamp_seconds(n) or to_timestamp(text, pattern) AS ts to a topic, with the watermark there"
+        raise script.error(message, format_.span, valid=_READ_ANYWAY, hint=hint)
+    column = next((one for one in statement.columns if one.name.text.lower() == name.lower()), None)
+    if column is not None and column.type not in (None, "TIMESTAMP"):
+        hint = f"declare {column.name.text} TIMESTAMP: it is read from ISO 8601 and from epoch milliseconds"
+        raise script.error(f"the event time {column.name.text!r} is {column.type}", column.span, hint=hint)
