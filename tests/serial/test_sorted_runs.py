@@ -164,9 +164,9 @@ def test_there_are_few_runs_and_each_row_is_merged_seldom(monkeypatch: pytest.Mo
     for start in range(0, 20_000, 20):
         numbered(rows, start, 20)
     assert len(rows) == 20_000
-    # A thousand batches: five powers of four.
-    assert len(rows._runs) <= 6 * (RUNS_MERGED - 1)
-    assert merged_rows <= 5 * 20_000
+    # A thousand batches: less than four powers of eight.
+    assert len(rows._runs) <= 4 * (RUNS_MERGED - 1)
+    assert merged_rows <= 4 * 20_000
 
 
 def test_what_is_written_follows_the_change_and_not_the_size() -> None:

@@ -21,7 +21,7 @@ from headrace.serial.row_hash import RowHashes
 Flags: TypeAlias = "np.ndarray[Any, np.dtype[np.bool_]]"
 
 # So many runs of similar size become one, so that there are at most some for each power of it.
-RUNS_MERGED = 4
+RUNS_MERGED = 8
 # Rows of runs that become one are copied together up to so many; beyond, only hashes and places are merged.
 ROWS_COPIED_MAX = 1 << 13
 # Pairs that are looked at together: what a key with very many rows on both sides takes of the memory.
