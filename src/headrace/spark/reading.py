@@ -24,6 +24,7 @@ from headrace.spark.registered import source_decoder
 from headrace.spark.specs import ASIDE_COLUMNS, BAD_COLUMN, SKIPPED_COLUMN, SYSTEM_COLUMNS, SourceSpec
 from headrace.spark.topics import open_topic
 
+_HEADERS = "_headers"
 # A glance costs about half of parsing: with more records left than this, it is not worth it.
 GLANCE_KEEPS_MAX = 0.6
 # A record of so many bytes has enough rows to be handled on its own.
@@ -55,7 +56,7 @@ def read_columns(
     decode = source_decoder(spec, pa.schema([field for field in columns if field.name not in hidden]))
     first_look = _FirstLook(spec, columns)
     skipped, latest, gathered = 0, _Latest(spec), _Gathered(columns)
-    for stored in open_topic(spec.location).read(partition, start, end):
+    for stored in open_topic(spec.location).read(partition, start, end, headers=_HEADERS in columns.names):
         wanted = first_look(stored)
         skipped += len(stored) - len(wanted)
         for records in _portions(spec, wanted):
@@ -192,7 +193,16 @@ def _record_column(field: pa.Field[Any], records: Records) -> pa.Array[Any]:
         return pa.array(records.offsets)
     if field.name == "_timestamp":
         return pa.array(records.timestamps_ms * 1000).cast(field.type)
+    if field.name == _HEADERS:
+        maps: pa.Array[Any] = pa.array([_named(headers) for headers in records.headers or ()], field.type)
+        return maps
     return records.keys
+
+
+def _named(headers: Sequence[tuple[str, bytes | None]]) -> list[tuple[str, str | None]]:
+    """As Arrow takes the entries of a map: each name once, what is no text with marks for its bytes."""
+    texts = {name: None if value is None else value.decode(errors="replace") for name, value in headers}
+    return list(texts.items())
 
 
 def _aside(columns: pa.Schema, name: str, values: Sequence[object]) -> pa.RecordBatch:
