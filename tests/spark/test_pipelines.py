@@ -12,11 +12,13 @@ from typing import TYPE_CHECKING, Any, cast
 import pyarrow.csv
 import pyarrow.parquet
 import pytest
+from confluent_kafka import Producer
 
 from headrace.errors import Conflict, InvalidGraph, InvalidInput, NotFound
 from headrace.spark import Engine, PipelineEvent
 from headrace.spark.job import Job
 from headrace.spark.query import RunningQuery
+from headrace.sql import parse
 
 if TYPE_CHECKING:
     from tests.spark.conftest import Stack
@@ -194,6 +196,23 @@ def test_bad_rows_retry_reads_the_record_again(stack: Stack) -> None:
     stack.engine.stop(document.name)
     assert f"{source}-0 at offset 0" in str(again.details["reason"])
     assert stack.engine.status(document.name).state == "stopped"
+
+
+def test_headers_of_records_are_a_column(stack: Stack) -> None:
+    source, target = stack.topic("in", partitions=1), stack.name("out")
+    producer = Producer({"bootstrap.servers": stack.bootstrap})
+    producer.produce(source, b'{"n": 1}', headers=[("trace", b"t0"), ("trace", b"t1"), ("none", None)])
+    producer.produce(source, b'{"n": 2}')
+    producer.flush(30)
+    sql = (
+        f"CREATE STREAM t (n INT) WITH (topic = '{source}'); CREATE STREAM o WITH (topic = '{target}') AS"
+        " SELECT n, HEADER('trace') AS trace, HAS_HEADER('none') AS has, _headers AS headers FROM t"
+    )
+    stack.run(parse(sql, stack.name("pipeline")))
+    assert stack.rows(target) == [
+        {"n": 1, "trace": "t1", "has": True, "headers": {"trace": "t1", "none": None}},
+        {"n": 2, "trace": None, "has": False, "headers": {}},
+    ]
 
 
 def test_files_are_whole_and_typed(stack: Stack, tmp_path: Path) -> None:

@@ -190,7 +190,7 @@ FAULTS = [
     ("INSERT INTO o SELECT * FROM t WHERE drone = 'abc", "never closed", "'", ""),
     ("INSERT INTO o SELECT * FROM t /* alt", "never closed", "/", ""),
     ("INSERT INTO o SELECT * FROM t WHERE alt > :limit", "a parameter", "alt > :limit", ""),
-    ("INSERT INTO o SELECT HEADER('trace') AS x FROM t", "HEADER cannot run yet", "HEADER", ""),
+    ("INSERT INTO o SELECT SET_HEADER('trace', drone) AS x FROM t", "SET_HEADER cannot run yet", "SET_HEADER", ""),
     (
         "INSERT INTO o SELECT split_index(drone, ',', 1) AS x FROM t",
         "unknown function",

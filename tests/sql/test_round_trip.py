@@ -13,7 +13,7 @@ from headrace.graph.document import Document, Edge, Json, Node
 from headrace.graph.testing import documents
 from headrace.graph.validation import validate
 from headrace.operators.catalogue import Catalogue
-from headrace.sql import parse, print_sql
+from headrace.sql import expand, parse, print_sql
 from headrace.sql.to_graph import translate
 
 CATALOGUE = Catalogue()
@@ -102,7 +102,7 @@ def test_what_no_operator_accepts_is_still_printed_exactly(nodes: list[Node], da
                 Edge(before.id, node.id, data.draw(ports), data.draw(st.sampled_from(("in", "left", "table", "a b"))))
             )
     document = Document("wild", tuple(nodes), tuple(edges))
-    read = translate(print_sql(document), CATALOGUE)
+    read = translate(expand(print_sql(document), {}), CATALOGUE)
     unread_sources = {node.id for node in nodes if node.operator == "topic" and not document.outputs_of(node.id)}
     assert {*document.nodes} - {*read.nodes} <= {node for node in nodes if node.id in unread_sources}
     assert read.edges == document.edges

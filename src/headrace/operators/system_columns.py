@@ -22,6 +22,8 @@ SYSTEM_COLUMNS = (
     Column("_offset", "BIGINT"),
     # When the row was read: by the clock of the reader, and in a test file as its rows say.
     Column("_processing_time", "TIMESTAMP"),
+    # As text; of several with one name the last.
+    Column("_headers", "MAP<STRING,STRING>"),
 )
 # The event time of rows that leave a closed window.
 EVENT_TIME_COLUMN = Column("_event_time", "TIMESTAMP")

@@ -90,6 +90,8 @@ class _Records:
         self._spec = spec
         self._origins = origins
         self._counts = counts
+        # Also of a micro-batch without rows: else what Spark counts, which are packets, would be taken for rows.
+        counts.rows[spec.node] += 0
 
     def good(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """A batch holds rows, or bad records, or what stands for rows that were left out: never two of them."""

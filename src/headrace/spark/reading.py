@@ -25,6 +25,7 @@ from headrace.spark.registered import source_decoder
 from headrace.spark.specs import ASIDE_COLUMNS, BAD_COLUMN, SKIPPED_COLUMN, SYSTEM_COLUMNS, SourceSpec
 from headrace.spark.topics import open_topic
 
+_HEADERS = "_headers"
 # A record of so many bytes has enough rows to be handled on its own.
 LARGE_VALUE_BYTES = 64 * 1024
 # So many rows make a batch that is worth handing on.
@@ -54,7 +55,7 @@ def read_columns(
     decode = source_decoder(spec, pa.schema([field for field in columns if field.name not in hidden]))
     skipped, latest, gathered = 0, _Latest(spec), _Gathered(columns)
     sieve = _Sieve(spec, decode, latest)
-    for stored in open_topic(spec.location).read(partition, start, end):
+    for stored in open_topic(spec.location).read(partition, start, end, headers=_HEADERS in columns.names):
         for records in _portions(spec, stored):
             decoded, left_out = sieve(records.values)
             skipped += left_out
@@ -190,7 +191,16 @@ def _record_column(field: pa.Field[Any], records: Records) -> pa.Array[Any]:
         return pa.array(records.offsets)
     if field.name == "_timestamp":
         return pa.array(records.timestamps_ms * 1000).cast(field.type)
+    if field.name == _HEADERS:
+        maps: pa.Array[Any] = pa.array([_named(headers) for headers in records.headers or ()], field.type)
+        return maps
     return records.keys
+
+
+def _named(headers: Sequence[tuple[str, bytes | None]]) -> list[tuple[str, str | None]]:
+    """As Arrow takes the entries of a map: each name once, what is no text with marks for its bytes."""
+    texts = {name: None if value is None else value.decode(errors="replace") for name, value in headers}
+    return list(texts.items())
 
 
 def _aside(columns: pa.Schema, name: str, values: Sequence[object]) -> pa.RecordBatch:

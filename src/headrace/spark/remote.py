@@ -40,7 +40,7 @@ class RemoteTopic:
     def close(self) -> None:
         self._client.close()
 
-    def read(self, partition: int, start: int, end: int) -> Iterator[Records]:
+    def read(self, partition: int, start: int, end: int, *, headers: bool = False) -> Iterator[Records]:
         """Ends at the first record at or above `end`, or at the end of the partition where none follows: the last
         offsets of a range may be markers and aborted records, which are never given."""
         consumer = _consumer(self._location.bootstrap)
@@ -54,7 +54,7 @@ class RemoteTopic:
             wanted = [message for message in messages if message.error() is None and _offset(message) < end]
             if wanted:
                 silent_since_s = time.monotonic()
-                yield _records(wanted)
+                yield _records(wanted, headers=headers)
                 done = done or _offset(wanted[-1]) == end - 1
             elif time.monotonic() - silent_since_s > _SILENCE_LIMIT_S:
                 raise ExternalFailure(f"nothing came of {place} for {_SILENCE_LIMIT_S:.0f} s, up to offset {end}")
@@ -105,11 +105,15 @@ def _offset(message: Message) -> int:
     return cast("int", message.offset())
 
 
-def _records(messages: Sequence[Message]) -> Records:
+def _records(messages: Sequence[Message], *, headers: bool) -> Records:
     return Records(
         offsets=np.array([_offset(message) for message in messages], np.int64),
         timestamps_ms=np.array([message.timestamp()[1] for message in messages], np.int64),
         keys=pa.array([message.key() for message in messages], pa.binary()),
         values=pa.array([message.value() for message in messages], pa.binary()),
-        headers=None,
+        headers=[_headers(message) for message in messages] if headers else None,
     )
+
+
+def _headers(message: Message) -> list[tuple[str, bytes | None]]:
+    return cast("list[tuple[str, bytes | None]]", message.headers() or [])

@@ -39,6 +39,7 @@ SYSTEM_COLUMNS = {
     "_partition": "INT",
     "_offset": "BIGINT",
     "_processing_time": "TIMESTAMP",
+    "_headers": "MAP<STRING,STRING>",
 }
 
 # Topic partition → offset, as Spark keeps it in its checkpoint; JSON knows only text keys.

@@ -24,8 +24,8 @@ class Topic(Protocol):
     def bounds(self) -> dict[int, tuple[int, int]]:
         """Partition → first offset kept, and the offset after the last committed one."""
 
-    def read(self, partition: int, start: int, end: int) -> Iterator[Records]:
-        """The committed records in [start, end), in order, in chunks."""
+    def read(self, partition: int, start: int, end: int, *, headers: bool = False) -> Iterator[Records]:
+        """The committed records in [start, end), in order, in chunks; with their headers if those are wanted."""
 
     def offsets_at(self, timestamp_ms: int) -> dict[int, int]:
         """Partition → first offset at or after a time (its end, when there is none)."""
@@ -57,10 +57,10 @@ class LocalTopic:
         marks = [read_watermark(directory) for directory in self._partitions]
         return {index: (mark.log_start_offset, mark.last_stable_offset) for index, mark in enumerate(marks)}
 
-    def read(self, partition: int, start: int, end: int) -> Iterator[Records]:
+    def read(self, partition: int, start: int, end: int, *, headers: bool = False) -> Iterator[Records]:
         from headrace.log import PartitionReader  # noqa: PLC0415  (needs Arrow, which planning does not)
 
-        return PartitionReader(self._directory_of(partition)).read(start, end, committed=True)
+        return PartitionReader(self._directory_of(partition)).read(start, end, committed=True, headers=headers)
 
     def offsets_at(self, timestamp_ms: int) -> dict[int, int]:
         from headrace.spark.remote import offsets_at  # noqa: PLC0415  (the broker keeps the time index)

@@ -11,7 +11,7 @@ from headrace.sql.language.dialect import functions_in, refused_in
 from headrace.sql.language.script import Script
 from headrace.sql.language.tree import Expression
 
-_HEADER_FUNCTIONS: Final = frozenset({"header", "has_header", "set_header", "remove_header"})
+_HEADER_FUNCTIONS: Final = frozenset({"set_header", "remove_header"})
 
 
 def check_expression(script: Script, expression: Expression) -> None:
@@ -24,7 +24,7 @@ def check_expression(script: Script, expression: Expression) -> None:
         raise script.error(f"{refused} cannot stand in a pipeline's expression", expression.span)
     for name, span in functions_in(expression.tree):
         if name.lower() in _HEADER_FUNCTIONS:
-            raise script.error(f"{name} cannot run yet: sources do not read headers, and sinks write none", span)
+            raise script.error(f"{name} cannot run yet: sinks write no headers", span)
         try:
             is_known = is_function(name)
         except InvalidInput as error:

@@ -21,6 +21,9 @@ class Alias:
 
 # Only where both mean exactly the same for the same arguments, in their order.
 _ALIASES: Final = {
+    # Velostream: the headers of the record that a row is
+    "has_header": Alias("map_contains_key(_headers, "),
+    "header": Alias("try_element_at(_headers, "),
     # Siddhi and EventFlux
     "currenttimemillis": Alias("unix_millis(current_timestamp()"),
     "distinctcount": Alias("count(DISTINCT "),
