@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
@@ -77,12 +77,15 @@ class ChainReading:
 class DirectReading:
     """What a topic's reader does where no row has to pass through Spark's own plan (see `spark.direct`).
 
-    It reads `columns`, adds the columns `keeps` that say whether a condition holds, and stages the rows. Of each node
-    in `counted` it counts the rows that the named one of these keeps; None: all that it hands on.
+    It reads `columns` and computes others: `made` has, by their names, the node that wants them and their forms (see
+    `spark.columnar`). Those in `added` are staged with the rows. `keeps` say which rows the outputs take; None: all
+    that it hands on. Of each node in `counted` it counts the rows that the named one keeps.
     """
 
     columns: str
-    keeps: dict[str, list[Any]]
+    made: Mapping[str, Sequence[Any]]
+    added: Sequence[str]
+    keeps: Sequence[str | None]
     counted: dict[str, str | None]
 
 
@@ -120,7 +123,7 @@ class SourceSpec:
     max_rows_per_batch: int
     fail_on_bad: bool
     end: Offsets | None = None
-    prefilter: list[Any] | None = None
+    prefilter: Sequence[Any] | None = None
     serves_chain: bool = False
     due_mark: str | None = None
     chain: ChainReading | None = None
