@@ -24,7 +24,12 @@ AS_TOPIC = f"{BY_KEY} partitioned=as_topic"
         (f"{SOURCE} ! {BY_KEY} ! to-file d format=parquet", "packets", "writer", "lanes are by k"),
         (f"{SOURCE} ! {BY_KEY} ! filter s>1 ! to-file d format=csv", "packets", "rows", "filter follows"),
         (f"{SOURCE} ! filter n>1 ! {BY_KEY} ! to-topic o format=arrow", "packets", "writer", "lanes are by k"),
-        (f'{SOURCE} ! filter "n % 2 = 1" ! {BY_KEY} ! to-topic o format=arrow', "rows", "writer", "filter comes first"),
+        (
+            f'{SOURCE} ! filter "sqrt(n) > 1" ! {BY_KEY} ! to-topic o format=arrow',
+            "rows",
+            "writer",
+            "filter comes first",
+        ),
         (f'{SOURCE} ! select k "n AS m" ! {BY_M} ! to-topic o format=arrow', "packets", "writer", "lanes are by k"),
         (f'{SOURCE} ! select k "n+1 AS m" ! {BY_M} ! to-topic o format=arrow', "rows", "writer", "select comes first"),
         (f"{SOURCE} ! filter n>1 ! {AS_TOPIC} ! to-topic o format=arrow", "reader", "writer", "topic's partitions"),

@@ -1,4 +1,4 @@
-"""The source may leave out a row only if Spark would not keep it either; a whole filter keeps just what Spark keeps."""
+"""The source may leave out a row only if Spark would not keep it either; a whole one keeps just what Spark keeps."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pyspark.sql import SparkSession
 
 from headrace.graph.schema import Schema
 from headrace.spark.prefilter import Prefilter, admitted
-from headrace.spark.pushdown import prefilter_of, whole_filter
+from headrace.spark.pushdown import is_whole_prefilter, prefilter_of
 
 SCHEMA = Schema.parse("i INT, b BIGINT, d DOUBLE, s STRING, f BOOLEAN")
 TYPES: dict[str, Any] = {
@@ -72,7 +72,7 @@ def test_rows_are_left_out_and_kept_as_spark_does(spark: SparkSession) -> None:
             pushed += 1
             lost = [every[n] for n in kept - _through(numbered, wanted)]
             assert not lost, f"seed {seed}: {condition} as {wanted} leaves out {lost[:3]}"
-        if (wanted := whole_filter(condition, SCHEMA)) is not None:
+        if wanted is not None and is_whole_prefilter(condition, SCHEMA):
             whole += 1
             others = [every[n] for n in kept ^ _through(numbered, wanted)]
             assert not others, f"seed {seed}: {condition} as {wanted} differs for {others[:3]}"
@@ -93,7 +93,9 @@ def test_a_comparison_leaves_out_whatever_it_can(condition: str) -> None:
 
 
 def test_branches_are_joined_and_one_without_a_filter_takes_all() -> None:
-    assert prefilter_of(["i < 3", "d > 2"], SCHEMA) == ["or", ["<", "i", 3], [">", "d", 2.0]]
+    small = ("<", "BOOLEAN", ("column", "INT", "i"), ("literal", "INT", 3))
+    large = (">", "BOOLEAN", ("column", "DOUBLE", "d"), ("literal", "DOUBLE", 2.0))
+    assert prefilter_of(["i < 3", "d > 2"], SCHEMA) == ("or", "BOOLEAN", small, large)
     assert prefilter_of(["i < 3", None], SCHEMA) is None
     assert prefilter_of(["i < 3", "upper(s) = 'A'"], SCHEMA) is None
 

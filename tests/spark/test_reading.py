@@ -55,6 +55,9 @@ def topic(tmp_path: Path) -> TopicLocation:
     return topic_of(tmp_path, values)
 
 
+COLUMN_N = ["column", "BIGINT", "n"]
+
+
 def spec(topic: TopicLocation, prefilter: list[object] | None) -> SourceSpec:
     return SourceSpec("source", topic, ValueFormat("arrow"), {"0": 0}, 1_000, False, prefilter=prefilter)
 
@@ -81,10 +84,10 @@ def test_rows_keep_their_order_and_their_offset(topic: TopicLocation) -> None:
 
 
 def test_what_a_filter_leaves_of_many_records_comes_together(topic: TopicLocation) -> None:
-    batches = read(topic, ["<", "n", 19_999])
+    batches = read(topic, ["<", "BOOLEAN", COLUMN_N, ["literal", "BIGINT", 19_999]])
     wanted = [row for row in expected() if row[0] < 19_999]  # type: ignore[operator]
     assert rows_of(batches) == wanted
-    few = read(topic, ["in", "n", [1, 2, 29_999]])
+    few = read(topic, ["in", "BOOLEAN", COLUMN_N, *(["literal", "BIGINT", n] for n in (1, 2, 29_999))])
     assert rows_of(few) == [(1, 0), (2, 0), (29_999, 3)]
     assert len([b for b in few if b.num_rows and b.column(BAD_COLUMN).null_count]) == 2  # rows, and what was skipped
     assert few[-1].column(SKIPPED_COLUMN).to_pylist() == [sum(RECORD_ROWS) - RECORD_ROWS[2] - 3 - 1]

@@ -21,7 +21,8 @@ from headrace.spark.specs import (
 def test_a_source_with_a_chain() -> None:
     location, format_ = TopicLocation("t", "localhost:1", "/log"), ValueFormat("csv", ("a", "b"))
     read = QueryTopics({"n": "t"}, {"n": {"0": 1}}, checkpoint="/checkpoint")
-    inputs = (InputReading(1, {"k": "key"}, ["=", "n", 1], (("f", ["=", "n", 1]), ("s", None)), ("k",)),)
+    column, condition = ("column", "STRING", "key"), ("is null", "BOOLEAN", ("column", "INT", "n"))
+    inputs = (InputReading(1, {"k": column}, condition, (("f", condition), ("s", None)), ("k",)),)
     reading = ChainReading("key STRING, n INT", inputs, ("k STRING", "k STRING"), "by_key", None, 3, stages=True)
     spec = SourceSpec("n", location, format_, {"0": 1}, 10, True, {"0": 5}, serves_chain=True, chain=reading, read=read)
     assert SourceSpec.from_json(spec.to_json()) == spec

@@ -30,7 +30,7 @@ _NULL: Final = "null"
 
 
 def can_write(columns: pa.Schema) -> bool:
-    return all(field.type in _TYPES for field in columns)
+    return all(field.type in _TYPES or pa.types.is_decimal128(field.type) for field in columns)
 
 
 def json_texts(rows: pa.RecordBatch) -> pa.Array[Any]:

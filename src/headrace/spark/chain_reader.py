@@ -8,16 +8,15 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from headrace.graph.schema import Schema
 from headrace.operators.arrow_types import arrow_schema
 from headrace.serial import Partitioning, microseconds
 from headrace.serial.places import origin_of
 from headrace.spark.chain import current_orders, lane_task
+from headrace.spark.columnar.values import Values, holds
 from headrace.spark.packets import Packer, ReadCounts, packet_of
 from headrace.spark.pieces import pieces_of
-from headrace.spark.prefilter import may_hold
 from headrace.spark.reading import read_columns, with_columns_beside
 from headrace.spark.record_rows import without_offsets
 from headrace.spark.specs import BAD_COLUMN, RECORD_OFFSET, SKIPPED_COLUMN, ChainReading, InputReading, SourceSpec
@@ -36,7 +35,7 @@ def read_chained(
         return _packed(reading, batches, partition, counts)
     (one,) = reading.inputs
     orders, _ = current_orders([Schema.parse(text) for text in reading.schemas])
-    pieces = pieces_of(input_rows(one, batch, counts) for batch in batches)
+    pieces = pieces_of(input_rows(one, Values(batch), counts) for batch in batches)
     inputs = (without_offsets(piece, source=one.number) for piece in pieces)
     sink = current_sink() if reading.stages else None
     origin = origin_of(one.number, partition)
@@ -57,29 +56,20 @@ def _packed(
         partitioning = Partitioning(reading.strategy, one.keys, reading.function)  # type: ignore[arg-type]
         packers.append((one, Packer(origin_of(one.number, partition), partitioning, reading.lane_count)))
     for batch in batches:
+        values = Values(batch)
         for one, packer in packers:
-            yield from packer.add(input_rows(one, batch, counts))
+            yield from packer.add(input_rows(one, values, counts))
     for _, packer in packers:
         yield from packer.rest()
     yield packet_of(counts, partition, reading.lane_count)
 
 
-def input_rows(one: InputReading, batch: pa.RecordBatch, counts: ReadCounts) -> pa.RecordBatch:
+def input_rows(one: InputReading, values: Values, counts: ReadCounts) -> pa.RecordBatch:
     """The rows of an input among those of its topic, with the offsets of their records."""
-    masks: list[tuple[list[Any] | None, NDArray[np.bool_]]] = []
-
-    def mask(keep: list[Any] | None) -> NDArray[np.bool_]:
-        # Nodes behind a filter let through what it does: it is looked at once.
-        known = next((mask for condition, mask in masks if condition == keep), None)
-        if known is None:
-            known = np.ones(batch.num_rows, np.bool_) if keep is None else may_hold(batch, keep)
-            masks.append((keep, known))
-        return known
-
     for node, keep in one.counted:
-        counts.rows[node] += int(np.count_nonzero(mask(keep)))
-    rows = batch if one.keep is None else batch.filter(pa.array(mask(one.keep)))
-    columns = [*(rows.column(name) for name in one.columns.values()), rows.column("_offset")]
+        counts.rows[node] += values.rows.num_rows if keep is None else int(np.count_nonzero(holds(values, keep)))
+    kept = values if one.keep is None else values.only(pa.array(holds(values, one.keep)))
+    columns = [*(kept.array(form) for form in one.columns.values()), kept.rows.column("_offset")]
     return pa.record_batch(columns, names=[*one.columns, RECORD_OFFSET])
 
 

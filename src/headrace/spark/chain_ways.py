@@ -1,5 +1,5 @@
-"""The way of rows from a topic to an input of a chain, where the topic's reader can go it: filters and plain columns
-that Arrow handles just as Spark does."""
+"""The way of rows from a topic to an input of a chain, where the topic's reader can go it: filters and columns that
+Arrow computes just as Spark does."""
 
 from __future__ import annotations
 
@@ -12,36 +12,61 @@ from headrace.operators import Catalogue
 from headrace.operators.columns import needed_columns
 from headrace.operators.row_step import RowStep
 from headrace.operators.serial_chain import ChainPlan
-from headrace.spark.prefilter import Prefilter, columns_of, renamed
-from headrace.spark.pushdown import plain_column, whole_filter
+from headrace.spark.columnar import Form, Scope, columns_of, may_raise, planned, scope_of, substituted
 from headrace.spark.specs import ChainReading, InputReading
 
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """`columns` are the names behind it, each with the topic's column that it stands for. `keep` says which rows, of
-    the topic's columns; `counted` the same for each node on the way, in order."""
+    """`columns` are those behind it by name, computed of the topic's columns. `keep` says which rows, if not all;
+    `counted` the same for each node on the way, in order."""
 
     topic: str
-    columns: Mapping[str, str]
-    keep: Prefilter | None = None
-    counted: tuple[tuple[str, Prefilter | None], ...] = ()
+    columns: Mapping[str, Form]
+    keep: Form | None = None
+    counted: tuple[tuple[str, Form | None], ...] = ()
 
 
 def way_of(node_id: str, validated: Validated, catalogue: Catalogue) -> Way | None:
     """The way to a node; None where its rows have to come through Spark's plan."""
-    node = validated.document.node(node_id)
+    node, schema = validated.document.node(node_id), validated.schemas[node_id]
     if node.operator == "topic":
-        schema = validated.schemas[node_id]
-        return Way(node_id, {column.name: column.name for column in (*schema.columns, *schema.hidden)})
+        scope = scope_of(schema)
+        known = {name: scope.get(name.lower()) for name in (*schema.names, *(column.name for column in schema.hidden))}
+        return Way(node_id, {name: form for name, form in known.items() if form is not None})
     edges = validated.document.inputs_of(node_id)
-    if len(edges) != 1:
+    before = way_of(edges[0].source, validated, catalogue) if len(edges) == 1 else None
+    if before is None:
         return None
-    before = way_of(edges[0].source, validated, catalogue)
-    schema = validated.schemas[edges[0].source]
-    step = catalogue.get(node.operator).row_step(validated.configs[node_id], schema)
-    behind = None if before is None or step is None else _behind(before, step, schema)
+    step = catalogue.get(node.operator).row_step(validated.configs[node_id], validated.schemas[edges[0].source])
+    behind = None if step is None else _behind(before, step, schema)
     return None if behind is None else replace(behind, counted=(*behind.counted, (node_id, behind.keep)))
+
+
+def _behind(way: Way, step: RowStep, schema: Schema) -> Way | None:
+    """What the reader computes must not fail for a row, for it may be one that nobody wants."""
+    scope = _folded(way.columns)
+    if step.condition is not None:
+        condition = planned(step.condition, scope)
+        if condition is None or condition[1] != "BOOLEAN" or may_raise(condition):
+            return None
+        return replace(way, keep=_both(way.keep, condition))
+    columns: dict[str, Form] = {}
+    for name, expression in step.columns or ():
+        # A name given further left may be used, where the input has no such column.
+        form = planned(expression, {**_folded(columns), **scope})
+        if form is None or may_raise(form) or form[1] != schema.require(name).type:
+            return None
+        columns[name] = form
+    return replace(way, columns=columns)
+
+
+def _both(keep: Form | None, condition: Form) -> Form:
+    return condition if keep is None else ("and", "BOOLEAN", keep, condition)
+
+
+def _folded(columns: Mapping[str, Form]) -> Scope:
+    return {name.lower(): form for name, form in columns.items()}
 
 
 def chain_reading(chain: ChainPlan, validated: Validated, catalogue: Catalogue) -> ChainPlan:
@@ -61,7 +86,7 @@ def _read(schema: Schema, names: frozenset[str]) -> Schema:
 
 
 def topic_readings(
-    chain: ChainPlan, validated: Validated, catalogue: Catalogue, wanted: Mapping[str, Prefilter]
+    chain: ChainPlan, validated: Validated, catalogue: Catalogue, wanted: Mapping[str, Form]
 ) -> dict[str, ChainReading]:
     """What the reader of each topic does for the chain, without how many lanes there are.
 
@@ -92,25 +117,14 @@ def topic_readings(
     }
 
 
-def _only(way: Way, wanted: Sequence[Prefilter]) -> Way:
-    keeps = [*([] if way.keep is None else [way.keep]), *(renamed(one, way.columns) for one in wanted)]
-    return way if not wanted else replace(way, keep=["and", *keeps])
+def _only(way: Way, wanted: Sequence[Form]) -> Way:
+    for condition in wanted:
+        way = replace(way, keep=_both(way.keep, substituted(condition, way.columns)))
+    return way
 
 
 def _topic_columns(schema: Schema, inputs: Sequence[InputReading]) -> str:
-    """What is read of a topic: what its inputs have, and what their conditions are about."""
-    names = {name for one in inputs for name in one.columns.values()}
-    names = names.union(*(columns_of(one.keep) for one in inputs if one.keep), [schema.event_time or ""])
+    """What is read of a topic: what its inputs are computed of, and what their conditions are about."""
+    read = [form for one in inputs for form in (*one.columns.values(), *([one.keep] if one.keep else []))]
+    names = {schema.event_time}.union(*(columns_of(form) for form in read))
     return str(Schema(tuple(column for column in (*schema.columns, *schema.hidden) if column.name in names)))
-
-
-def _behind(way: Way, step: RowStep, schema: Schema) -> Way | None:
-    if step.condition is not None:
-        condition = whole_filter(step.condition, schema)
-        if condition is None:
-            return None
-        own = renamed(condition, way.columns)
-        return replace(way, keep=own if way.keep is None else ["and", way.keep, own])
-    chosen = {name: plain_column(expression, schema) or "" for name, expression in step.columns or ()}
-    known = {name: way.columns[column] for name, column in chosen.items() if column in way.columns}
-    return replace(way, columns=known) if len(known) == len(chosen) else None

@@ -27,6 +27,7 @@ from headrace.operators.value_formats import value_format
 from headrace.serial.places import origin_of
 from headrace.spark.chain_frames import behind_packets, behind_rows, columns_behind, handed_over, lanes_of, with_records
 from headrace.spark.chain_ways import chain_reading, topic_readings
+from headrace.spark.columnar import is_cheap
 from headrace.spark.direct import Direct, direct_query
 from headrace.spark.due_mark import DueMark
 from headrace.spark.join_pushdown import wanted_of_sides
@@ -349,13 +350,14 @@ class Compilation:
     ) -> SourceSpec:
         node = self.validated.document.node(topic)
         spec = self._reading(plan, node)._source_spec(node)
-        keeps = [one.keep for one in reading.inputs]
+        # What nodes on the way let through is counted, also where filters behind the chain want less of it.
+        keeps = [one.counted[-1][1] if one.counted else None for one in reading.inputs]
         # Rows that no input wants move its event time all the same: the reader tells how far.
         event_time = None if self.bounded or not any(keeps) else self._schema(node).event_time
         return replace(
             spec,
             chain=replace(reading, lane_count=lane_count, stages=stages),
-            prefilter=["or", *keeps] if all(keeps) else None,
+            prefilter=("or", "BOOLEAN", *keeps) if all(keep is not None and is_cheap(keep) for keep in keeps) else None,
             event_time=event_time,
         )
 

@@ -1,18 +1,19 @@
-"""What a topic's reader does for a query whose rows need not pass through Spark: filters, counts and stages them."""
+"""What a topic's reader does for a query whose rows need not pass through Spark: it filters and counts them, computes
+what sinks take of them, and stages that."""
 
 from __future__ import annotations
 
 import pickle
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
+from functools import reduce
 
-import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
+import pyarrow.compute as pc
 
 from headrace.graph.schema import Schema
 from headrace.operators.arrow_types import arrow_schema
 from headrace.serial import LaneResult, NodeReport
-from headrace.spark.prefilter import may_hold
+from headrace.spark.columnar.values import Made, Values
 from headrace.spark.reading import read_columns, with_columns_beside
 from headrace.spark.specs import (
     BAD_COLUMN,
@@ -22,6 +23,9 @@ from headrace.spark.specs import (
     SourceSpec,
 )
 from headrace.spark.staging import current_sink, message_of
+
+# With fewer rows wanted than this share, it pays to copy them before anything is computed of them.
+FEW_ROWS_SHARE = 0.5
 
 
 def read_direct(
@@ -37,6 +41,7 @@ def _outgoing(
     """Rows with what says who keeps them, bad records on their own, at last what was counted."""
     reports = {node: NodeReport() for node in (spec.node, *reading.counted)}
     source = reports[spec.node]
+    made = Made(reading.made)
     columns = with_columns_beside(arrow_schema(Schema.parse(reading.columns)), BAD_COLUMN, SKIPPED_COLUMN)
     for batch in read_columns(spec, columns, partition, start, end):
         bad, skipped = batch.column(BAD_COLUMN), batch.column(SKIPPED_COLUMN)
@@ -47,15 +52,22 @@ def _outgoing(
             source.rows_out += int((skipped.to_numpy(zero_copy_only=False) + 1).sum())
         else:
             rows = batch.drop_columns([BAD_COLUMN, SKIPPED_COLUMN])
-            kept = {name: may_hold(rows, condition) for name, condition in reading.keeps.items()}
+            values = Values(rows, made)
             source.rows_out += rows.num_rows
             for node, keep in reading.counted.items():
-                reports[node].rows_out += rows.num_rows if keep is None else int(kept[keep].sum())
-            yield _with_columns(rows, kept)
+                reports[node].rows_out += rows.num_rows if keep is None else values.named(keep).true_count
+            yield _with_added(reading, values)
     yield pa.record_batch({CHAIN_COLUMN: pa.array([pickle.dumps(LaneResult(partition, reports=reports))], pa.binary())})
 
 
-def _with_columns(rows: pa.RecordBatch, added: Mapping[str, NDArray[np.bool_]]) -> pa.RecordBatch:
-    for name, values in added.items():
-        rows = rows.append_column(name, pa.array(values))
+def _with_added(reading: DirectReading, values: Values) -> pa.RecordBatch:
+    """The rows that some output takes, with what was computed for them."""
+    keeps = [values.named(name) for name in reading.keeps if name is not None]
+    if keeps and None not in reading.keeps:
+        wanted = reduce(pc.or_, keeps)
+        if wanted.true_count < values.rows.num_rows * FEW_ROWS_SHARE:
+            values = values.only(wanted)
+    rows = values.rows
+    for name in reading.added:
+        rows = rows.append_column(name, values.named(name))
     return rows

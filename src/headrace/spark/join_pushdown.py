@@ -6,12 +6,12 @@ from headrace.graph.schema import Schema
 from headrace.graph.validation import Validated
 from headrace.operators import Catalogue
 from headrace.operators.join_sides import joined_columns, read_condition
+from headrace.spark.columnar import Form
 from headrace.spark.plan import QueryPlan
-from headrace.spark.prefilter import Prefilter
 from headrace.spark.pushdown import prefilter_of
 
 
-def wanted_of_sides(plan: QueryPlan, validated: Validated, catalogue: Catalogue) -> dict[str, Prefilter]:
+def wanted_of_sides(plan: QueryPlan, validated: Validated, catalogue: Catalogue) -> dict[str, Form]:
     """What a row of an input must fulfil, by the port of the query's base; nothing of inputs whose rows all count.
 
     Only of inner joins: other kinds tell rows without a partner.

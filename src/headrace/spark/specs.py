@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
@@ -66,15 +66,15 @@ class TopicLocation:
 class InputReading:
     """How a topic's reader makes the rows of one input of a chain, the one of this `number`.
 
-    `columns` are those of the input, each with the topic's column that it is; `keep` is a condition about the topic's
-    columns (see `spark.prefilter`). Of each node in `counted`, which lie on the way, it counts the rows for which the
-    condition holds. `keys` are for lanes.
+    `columns` are those of the input, and `keep` says which rows it has: forms over the topic's columns (see
+    `spark.columnar`). Of each node in `counted`, which lie on the way, it counts the rows for which the condition
+    holds. `keys` are for lanes.
     """
 
     number: int
-    columns: dict[str, str]
-    keep: list[Any] | None = None
-    counted: tuple[tuple[str, list[Any] | None], ...] = ()
+    columns: dict[str, tuple[Any, ...]]
+    keep: tuple[Any, ...] | None = None
+    counted: tuple[tuple[str, tuple[Any, ...] | None], ...] = ()
     keys: tuple[str, ...] = ()
 
 
@@ -100,12 +100,15 @@ class ChainReading:
 class DirectReading:
     """What a topic's reader does where no row has to pass through Spark's own plan (see `spark.direct`).
 
-    It reads `columns`, adds the columns `keeps` that say whether a condition holds, and stages the rows. Of each node
-    in `counted` it counts the rows that the named one of these keeps; None: all that it hands on.
+    It reads `columns` and computes others: `made` has, by their names, the node that wants them and their forms (see
+    `spark.columnar`). Those in `added` are staged with the rows. `keeps` say which rows the outputs take; None: all
+    that it hands on. Of each node in `counted` it counts the rows that the named one keeps.
     """
 
     columns: str
-    keeps: dict[str, list[Any]]
+    made: Mapping[str, Sequence[Any]]
+    added: Sequence[str]
+    keeps: Sequence[str | None]
     counted: dict[str, str | None]
 
 
@@ -143,7 +146,7 @@ class SourceSpec:
     max_rows_per_batch: int
     fail_on_bad: bool
     end: Offsets | None = None
-    prefilter: list[Any] | None = None
+    prefilter: Sequence[Any] | None = None
     serves_chain: bool = False
     due_mark: str | None = None
     chain: ChainReading | None = None
@@ -258,5 +261,12 @@ def _reading(fields: dict[str, Any]) -> ChainReading:
 
 
 def _input_reading(fields: dict[str, Any]) -> InputReading:
-    counted = tuple((node, keep) for node, keep in fields["counted"])
-    return InputReading(**{**fields, "counted": counted, "keys": tuple(fields["keys"])})
+    columns = {name: _form(form) for name, form in fields["columns"].items()}
+    keep = fields["keep"] and _form(fields["keep"])
+    counted = tuple((node, keep and _form(keep)) for node, keep in fields["counted"])
+    return InputReading(fields["number"], columns, keep, counted, tuple(fields["keys"]))
+
+
+def _form(parts: Iterable[Any]) -> tuple[Any, ...]:
+    """With tuples for the lists that JSON makes of them."""
+    return tuple(_form(part) if isinstance(part, list) else part for part in parts)
