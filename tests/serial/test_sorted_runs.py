@@ -17,6 +17,7 @@ from headrace.serial import sorted_runs as runs_module
 from headrace.serial import store as store_module
 from headrace.serial.hashed_rows import HashedRows
 from headrace.serial.key_hash import BUCKETS
+from headrace.serial.partitioning import Partitioning
 from headrace.serial.repartition import repartitioned
 from headrace.serial.row_hash import bucket_bounds, row_hashes
 from headrace.serial.sorted_runs import RUNS_MERGED, Asking
@@ -208,7 +209,7 @@ def test_rows_can_be_moved_to_other_lanes() -> None:
         state = store.load("node", lane, Version())
         numbered(rows_of(state), 500 * lane, 500)
         manifest[lane] = store.write("node", lane, 5, state, Version())
-    made = repartitioned(store, {"node": manifest}, ["k"], 3, 5)["node"]
+    made = repartitioned(store, {"node": manifest}, Partitioning("by_key", ("k",)), 3, 5)["node"]
     seen: list[int] = []
     for lane, version in made.items():
         rows = rows_of(StateStore(files).load("node", lane, version))

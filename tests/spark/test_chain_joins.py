@@ -11,6 +11,7 @@ import pytest
 from headrace.graph.validation import validate
 from headrace.spark.placement import place
 from headrace.spark.plan import QueryPlan, chain_of, plan_queries
+from headrace.spark.repartition import repartition
 
 if TYPE_CHECKING:
     from tests.spark.conftest import Stack
@@ -67,15 +68,20 @@ def plan_of(stack: Stack, document: Document) -> tuple[QueryPlan, str]:
     return plan, "" if chain is None else place(plan, chain, validated, stack.engine.catalogue).way_in
 
 
-def test_every_pair_comes_once_through_restarts(stack: Stack) -> None:
+def test_every_pair_comes_once_through_restarts_with_other_lanes(stack: Stack) -> None:
     rows = events(7, 200)
     source, target = stack.topic("events"), stack.name("pairs")
     document = stack.pipeline(joined(source, target))
     plan, way_in = plan_of(stack, document)
     assert (set(plan.in_chain), way_in) == ({"both"}, "packets")
-    for start, end in ((0, 90), (90, 91), (91, 200)):
+    for start, end, lanes in ((0, 90, 3), (90, 91, 1), (91, 200, 2)):
         stack.produce(source, rows[start:end])
         stack.run(document)
+        (done,) = repartition(
+            validate(document, stack.engine.catalogue), stack.engine.catalogue, stack.bootstrap,
+            stack.data / "jobs", lanes,
+        )  # fmt: skip
+        assert done.lanes == lanes
     found = [(row["id"], row["paid"]) for row in stack.rows(target)]
     assert len(found) == len(set(found))
     assert set(found) == pairs(rows)

@@ -78,7 +78,7 @@ class Join(Operator[JoinConfig]):
         guarantees=(
             "Every pair exactly once, as soon as both rows are there; a row without a partner when the watermark says "
             "that none can come any more; the same rows as a batch run. State holds the rows that can still find a "
-            "partner, no more. Rows later than the watermark are left out and counted."
+            "partner, and at most as many others. Rows later than the watermark are left out and counted."
         ),
         example=(
             'topic orders schema="id BIGINT, item STRING, ordered TIMESTAMP" event_time=ordered ! @paid.left\n'

@@ -12,33 +12,36 @@ from headrace.serial.chain import TIMERS
 from headrace.serial.items import ALL_BUCKETS, StateItem, ValueState
 from headrace.serial.key_hash import lane_of
 from headrace.serial.keyed_rings import one_array
+from headrace.serial.partitioning import Partitioning
 from headrace.serial.state_file import Section
 from headrace.serial.store import StateStore
 from headrace.serial.versions import Manifest, Version
 
 
 def repartitioned(
-    store: StateStore, manifest: Manifest, keys: Sequence[str], lane_count: int, batch: int
+    store: StateStore, manifest: Manifest, partitioning: Partitioning, lane_count: int, batch: int
 ) -> dict[str, dict[int, Version]]:
     """New files for all nodes, durable when this returns; the old ones stay. Returns the manifest that names them.
 
-    Raises InvalidInput, that names the node, for state that belongs to no key.
+    Where inputs have keys of their own, the state of an input has its port's name. Raises InvalidInput, that names the
+    node, for state that belongs to no key.
     """
     made: dict[str, dict[int, Version]] = {}
     for node, lanes in manifest.items():
         states = [store.load(node, lane, version).claim_all() for lane, version in sorted(lanes.items())]
-        shares = _shares(node, states, keys, lane_count)
+        shares = _shares(node, states, partitioning, lane_count)
         made[node] = {lane: store.write_whole(node, lane, batch, share) for lane, share in enumerate(shares) if share}
     return made
 
 
 def _shares(
-    node: str, states: Sequence[Mapping[str, StateItem]], keys: Sequence[str], lane_count: int
+    node: str, states: Sequence[Mapping[str, StateItem]], partitioning: Partitioning, lane_count: int
 ) -> list[list[Section]]:
     """What each new lane gets."""
     shares: list[list[Section]] = [[] for _ in range(lane_count)]
     for name in dict.fromkeys(name for state in states for name in state):
         items = [state[name] for state in states if name in state]
+        keys = partitioning.at_port(name).keys
         tables = _timers(items, lane_count) if name == TIMERS else _by_key(node, name, items, keys, lane_count)
         for share, rows in zip(shares, tables, strict=True):
             if rows.num_rows:

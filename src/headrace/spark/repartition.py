@@ -9,7 +9,7 @@ from pathlib import Path
 from headrace.errors import Conflict, InvalidInput
 from headrace.graph.validation import Validated
 from headrace.operators import Catalogue
-from headrace.serial import LocalFiles, StateStore
+from headrace.serial import LocalFiles, Partitioning, StateStore
 from headrace.serial.repartition import repartitioned
 from headrace.spark.commit import CommitLog, CommitRecord
 from headrace.spark.orders import ChainRecord
@@ -48,14 +48,14 @@ def repartition(
             home = QueryHome(validated.document.name, plan, jobs_directory)
             log = CommitLog(Client(bootstrap, client_id=f"headrace-{home.name}"), home.name)
             with closing(log):
-                found.append(_repartition_query(home, log, partitioning.keys, lane_count))
+                found.append(_repartition_query(home, log, partitioning, lane_count))
     if not found:
         hint = "lanes of chains with partitioned=as_topic are the topic's partitions"
         raise InvalidInput(f"no chain of {validated.document.name!r} is spread by key", hint=hint)
     return found
 
 
-def _repartition_query(home: QueryHome, log: CommitLog, keys: tuple[str, ...], lane_count: int) -> Repartitioned:
+def _repartition_query(home: QueryHome, log: CommitLog, partitioning: Partitioning, lane_count: int) -> Repartitioned:
     last = _last(home.plan, log)
     record = ChainRecord.from_json(last.chain)
     if record.lane_count is None:
@@ -63,7 +63,7 @@ def _repartition_query(home: QueryHome, log: CommitLog, keys: tuple[str, ...], l
     done = Repartitioned(home.name, record.lane_count, lane_count)
     if lane_count != record.lane_count:
         store = StateStore(LocalFiles(home.directory / "serial"))
-        manifest = repartitioned(store, record.manifest, keys, lane_count, max(last.batch, 0))
+        manifest = repartitioned(store, record.manifest, partitioning, lane_count, max(last.batch, 0))
         log.commit(replace(last, chain=replace(record, manifest=manifest, lane_count=lane_count).to_json()), {})
     return done
 
