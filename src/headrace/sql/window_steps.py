@@ -109,6 +109,9 @@ class _Output:
 
     def __init__(self, writer: Writer, select: Select, operator: WindowOperator, window: Window | None) -> None:
         self._writer = writer
+        # Behind a window the name means the window's own time.
+        own = replace(writer.names, event_time=None) if operator.output == "bounds" else writer.names
+        self._behind = Writer(writer.script, own)
         self._select = select
         self._window = window
         self._operator = operator
@@ -152,12 +155,12 @@ class _Output:
             alias = item.alias.text if item.alias else item.expression.tree.name
             return Piece(f"{_OTHER_BOUNDS[item.expression.tree.name.lower()]} AS {print_name(alias)}", item.span)
         self._require_known_columns(item.expression)
-        return Piece(self._writer.text(item.expression, item.text, item.span), item.span)
+        return Piece(self._behind.text(item.expression, item.text, item.span), item.span)
 
     def condition(self, having: Expression) -> Piece:
         """HAVING, with the names of its aggregates in their place."""
         calls = aggregates_in(having.tree)
-        text = self._writer.expression(having, [(call.span, self._name(call)) for call in calls])
+        text = self._behind.expression(having, [(call.span, self._name(call)) for call in calls])
         self._require_known_columns(having)
         return Piece(text, having.span)
 
