@@ -18,7 +18,7 @@ DECLARED = """CREATE STREAM a (k STRING, n INT, x DOUBLE, ts TIMESTAMP, WATERMAR
 CREATE STREAM b (k STRING, y DOUBLE, ts TIMESTAMP, WATERMARK FOR ts AS ts);
 CREATE TABLE l (k STRING PRIMARY KEY, v INT);
 """
-DIRECT = "direct: the reader of a filters, encodes and stages; no row passes Spark's plan"
+DIRECT = "direct: the reader of a filters, computes, encodes and stages; no row passes Spark's plan"
 
 
 def rules(sql: str) -> list[str]:
@@ -40,7 +40,7 @@ def rules(sql: str) -> list[str]:
                 "filter at the reader: of a only rows that may fulfil n > 3",
             ],
         ),
-        ("CREATE STREAM o AS SELECT *, upper(k) AS u FROM a", ["query a: a → into_o"]),
+        ("CREATE STREAM o AS SELECT *, initcap(k) AS u FROM a", ["query a: a → into_o"]),
         (
             "CREATE STREAM o AS SELECT * FROM a WHERE n > 3; CREATE STREAM p AS SELECT * FROM a WHERE n < 1",
             [

@@ -61,7 +61,8 @@ class _Fired:
         schema = self.validated.schemas[plan.source.id].keep(self._read(plan.source))
         letters = getattr(self.validated.configs[plan.source.id], "dead_letter", None)
         if direct_query(plan, schema, letters, self.catalogue) is not None:
-            yield f"direct: the reader of {plan.source.id} filters, encodes and stages; no row passes Spark's plan"
+            does = "filters, computes, encodes and stages"
+            yield f"direct: the reader of {plan.source.id} {does}; no row passes Spark's plan"
 
     def _sources(self) -> Iterator[str]:
         for source in self.plan.sources:
