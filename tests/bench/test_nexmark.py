@@ -16,7 +16,10 @@ from headrace.bench.nexmark_results import canonical, require_equal, rows_of_fil
 from headrace.bench.nexmark_site import declarations
 from headrace.bench.rows import EPOCH_MS, PARTITIONS
 from headrace.errors import InvalidInput, JobFailed
+from headrace.graph.validation import validate
+from headrace.operators import Catalogue
 from headrace.pipeline import Pipeline
+from headrace.spark.rules import rules_of
 
 
 def test_events_are_the_same_each_time_and_as_many_of_each_kind_as_in_the_original() -> None:
@@ -59,6 +62,14 @@ def test_every_query_is_a_pipeline_and_is_written_by_hand_too(name: str) -> None
     document = Pipeline.from_sql(f"{declared}CREATE STREAM result AS {query.sql};").document()
     assert [node.id for node in document.nodes if node.operator == "topic"] == ["events"]
     assert (name in BY_HAND) is ("pyspark" not in query.without)
+
+
+@pytest.mark.parametrize("name", ["q0", "q1", "q2", "q10", "q14", "q21", "q22"])
+def test_queries_without_state_pass_no_row_through_spark(name: str) -> None:
+    query, catalogue = find_query(name), Catalogue()
+    declared = declarations(query, "events", "json", 1_000)
+    document = Pipeline.from_sql(f"{declared}CREATE STREAM result AS {query.sql};").document()
+    assert any(line.strip().startswith("direct: ") for line in rules_of(validate(document, catalogue), catalogue))
 
 
 def test_a_query_says_what_it_reads_and_how_its_rows_are_compared() -> None:

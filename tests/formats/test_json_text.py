@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from datetime import UTC, datetime
+from decimal import Decimal
 from typing import Any
 
 import pyarrow as pa
@@ -66,6 +67,23 @@ def test_the_bytes_are_those_of_spark(spark: SparkSession) -> None:
     options = {"ignoreNullFields": "false"}
     wanted = [row[0] for row in frame.select(functions.to_json(functions.struct("*"), options)).collect()]
     assert json_texts(pa.RecordBatch.from_pylist(rows, ARROW)).to_pylist() == wanted
+
+
+@pytest.mark.spark
+def test_decimals_are_written_as_spark_does(spark: SparkSession) -> None:
+    texts = ("0", "1", "-1", "0.000001", "-0.0000001", "99999999.99999999", "-0.5", "1234567.00000001")
+    rows = pa.record_batch(
+        {
+            f"d{scale}": pa.array([None, *(Decimal(text).quantize(Decimal(1).scaleb(-scale)) for text in texts)], type_)
+            for scale in (0, 3, 6, 7, 8, 18)
+            for type_ in [pa.decimal128(38, scale)]
+        }
+    )
+    options = {"ignoreNullFields": "false"}
+    frame = spark.createDataFrame(pa.Table.from_batches([rows]))
+    wanted = [row[0] for row in frame.select(functions.to_json(functions.struct("*"), options)).collect()]
+    assert can_write(rows.schema)
+    assert json_texts(rows).to_pylist() == wanted
 
 
 def test_slices_and_no_rows_and_no_columns() -> None:

@@ -8,18 +8,26 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from pyspark.errors import PythonException
 
 from headrace.graph.text import parse_text
 from headrace.graph.validation import validate
 from headrace.operators import Catalogue
 from headrace.spark import compile as compiling
 from headrace.spark.direct import direct_query
+from headrace.spark.failures import explain
 from headrace.spark.plan import plan_queries
 
 if TYPE_CHECKING:
     from tests.spark.conftest import Stack
 
 SCHEMA = "k STRING, n BIGINT, x DOUBLE, ok BOOLEAN, at TIMESTAMP"
+
+COMPUTED = (
+    "id", '"n * 0.908 AS part"', '"part * 2 AS twice"', '"7 - n AS left"', '"x / 3 AS third"',
+    "\"CASE WHEN ok THEN upper(k) ELSE k || '-' END AS named\"", "\"date_format(at, 'yyyy-MM-dd HH:mm') AS minute\"",
+    "\"get(split(concat(k, '/', k), '/'), 1) AS second\"",
+)  # fmt: skip
 
 
 def is_direct(text: str) -> bool:
@@ -71,13 +79,17 @@ def test_both_ways_give_the_same(stack: Stack, tmp_path: Path, monkeypatch: pyte
     for way in ("direct", "spark"):
         if way == "spark":
             monkeypatch.setattr(compiling, "direct_query", lambda *_: None)
-        names = {kind: stack.name(f"{way}-{kind}") for kind in ("a", "b", "letters")}
+        names = {kind: stack.name(f"{way}-{kind}") for kind in ("a", "b", "c", "d", "letters")}
         settings = f'schema="{SCHEMA}, id BIGINT" max_rows_per_batch=90'
         settings += f" bad_rows=dead_letter dead_letter={names['letters']}"
         document = stack.pipeline(
             f"""topic {source} {settings} as src ! filter "n < 3 AND (ok OR x IS NULL)" as few
             ! select id k "x AS y" at "_offset AS place" ! to-topic {names["a"]} key=k
             @src ! filter "x > 0.5" as large ! to-topic {names["b"]}
+            @src ! filter "n < 5 AND length(k) = 2" ! select {" ".join(COMPUTED)}
+            ! filter "left > 3 OR third < 0" as last ! to-topic {names["c"]} key=named
+            @last ! filter "part > 1" ! select part "9223372036854775800 + left AS large"
+            ! to-topic {names["d"]} format=avro
             @few ! to-file {tmp_path / way} format=json
             @src ! preview rows=7 as seen"""
         )
@@ -87,7 +99,7 @@ def test_both_ways_give_the_same(stack: Stack, tmp_path: Path, monkeypatch: pyte
         files = [json.loads(line) for file in (tmp_path / way).glob("*.json") for line in file.read_text().splitlines()]
         found[way] = {
             "a": sorted(stack.values(names["a"])),
-            "b": sorted(stack.values(names["b"])),
+            **{name: sorted(stack.values(names[name])) for name in ("b", "c", "d")},
             "letters": sorted(letters, key=lambda letter: (letter["partition"], letter["offset"])),
             "files": sorted(files, key=lambda row: row["id"]),
             "counts": {count.node: (count.rows_out_total, count.bad_total) for count in query.nodes},
@@ -99,3 +111,24 @@ def test_both_ways_give_the_same(stack: Stack, tmp_path: Path, monkeypatch: pyte
         found[way]["batch"] = ({node: rows for node, rows in batch.rows.items() if node != "src"}, batch.bad)
     assert found["direct"] == found["spark"], seed
     assert len(found["direct"]["letters"]) == 8
+    assert found["direct"]["c"]
+    assert found["direct"]["d"]
+
+
+@pytest.mark.spark
+def test_a_value_that_cannot_be_computed_ends_the_job_and_names_the_node(stack: Stack) -> None:
+    source = stack.topic("large", [{"n": 1, "k": "a"}, {"n": (1 << 63) - 1, "k": "b"}])
+    fine = stack.pipeline(
+        f"""topic {source} schema="n BIGINT, k STRING" ! filter "k = 'a' AND length(k) = 1"
+        ! select "n + 1 AS m" as more ! to-topic {stack.name("fine")}"""
+    )
+    stack.run(fine)
+    target = stack.name("failing")
+    failing = stack.pipeline(
+        f'topic {source} schema="n BIGINT, k STRING" ! select "n + 1 AS m" as more ! to-topic {target}'
+    )
+    with pytest.raises(PythonException) as failure:
+        stack.engine.run_batch(failing)
+    told, is_retried = explain(failure.value)
+    assert (told.node, is_retried) == ("more", False)
+    assert "does not fit" in told.message

@@ -47,7 +47,7 @@ VALUES: dict[str, list[Any]] = {
     "s": TEXTS, "u": TEXTS, "f": [None, True, False], "g": [None, True, False], "t": TIMES, "v": TIMES,
 }  # fmt: skip
 ROW_COUNT = 300
-EXPRESSION_COUNT = 400
+EXPRESSION_COUNT = 240
 FAILING_COUNT = 15
 # Few of their sums and products are too large for their types.
 SMALL = {name: [x for x in values if not isinstance(x, int) or abs(x) < 9] for name, values in VALUES.items()}

@@ -182,17 +182,21 @@ def _time_field(field: Callable[[Any], Any]) -> Callable[[Any], Any]:
     return run
 
 
+def _dates(us: Any) -> Any:
+    # Not from microseconds: numpy takes the earliest of them for no time at all.
+    return (us // _US_PER["day"]).astype("datetime64[D]")
+
+
 def _years(us: Any) -> Any:
-    return us.astype("datetime64[us]").astype("datetime64[Y]").astype(np.int64) + 1970
+    return _dates(us).astype("datetime64[Y]").astype(np.int64) + 1970
 
 
 def _months(us: Any) -> Any:
-    return us.astype("datetime64[us]").astype("datetime64[M]").astype(np.int64) % 12 + 1
+    return _dates(us).astype("datetime64[M]").astype(np.int64) % 12 + 1
 
 
 def _days(us: Any) -> Any:
-    day = us.astype("datetime64[us]").astype("datetime64[D]")
-    return (day - day.astype("datetime64[M]")).astype(np.int64) + 1
+    return (_dates(us) - _dates(us).astype("datetime64[M]")).astype(np.int64) + 1
 
 
 _FIELDS: Final[dict[str, tuple[str, Callable[[Any], Any]]]] = {
@@ -212,9 +216,11 @@ def _date_format(time: Any, *parts: str) -> Any:
         return _date_format(pa.array([time.as_py()], time.type), *parts)[0]
     units = {_FIELDS[part][0] for part in parts if part in _FIELDS}
     unit_us = _US_PER[next(unit for unit in _FINEST_FIRST if unit in {*units, "day"})]
-    moments, places = np.unique(_since_1970(time) // unit_us, return_inverse=True)
+    us = _since_1970(time)
+    _, firsts, places = np.unique(us // unit_us, return_index=True, return_inverse=True)
+    moments = us[firsts]
     columns = [
-        [_written(part, number) for number in _FIELDS[part][1](moments * unit_us).tolist()]
+        [_written(part, number) for number in _FIELDS[part][1](moments).tolist()]
         if part in _FIELDS
         else [part] * len(moments)
         for part in parts
@@ -227,9 +233,8 @@ def _date_format(time: Any, *parts: str) -> Any:
 def _written(part: str, number: int) -> str:
     if part != "yyyy":
         return f"{number:02d}"
-    # The year of its era: there is no year 0, and more than four digits have a sign.
-    year = number if number > 0 else 1 - number
-    return f"{year:04d}" if year <= 9999 else f"+{year}"
+    # A year of more than four digits has a sign, and one before the year 0.
+    return f"+{number}" if number > 9999 else f"{number:04d}" if number >= 0 else f"-{-number:04d}"
 
 
 # Operations that look at all their operands, also where one is null.

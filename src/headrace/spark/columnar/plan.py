@@ -66,7 +66,10 @@ class Planner:
         tokens = list(_SPARK.tokenize(text))
         self._scope = scope
         self._knows_functions = _called(tokens) <= FUNCTION_NAMES | _WORDS
-        self.has_escapes = "\\" in text
+        # Of 'it''s' the parser makes two texts.
+        self.has_escapes = "\\" in text or any(
+            one.token_type == other.token_type == TokenType.STRING for one, other in pairwise(tokens)
+        )
         self.texts = frozenset(token.text for token in tokens if token.token_type == TokenType.STRING)
 
     def planned(self, tree: exp.Expr) -> Form | None:

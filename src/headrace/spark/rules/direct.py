@@ -14,4 +14,4 @@ def fired(query: PlannedQuery) -> Iterator[str]:
         return
     letters = getattr(query.config(source), "dead_letter", None)
     if direct_query(plan, query.decoded(source), letters, query.catalogue) is not None:
-        yield f"direct: the reader of {source.id} filters, encodes and stages; no row passes Spark's plan"
+        yield f"direct: the reader of {source.id} filters, computes, encodes and stages; no row passes Spark's plan"
