@@ -236,8 +236,10 @@ def test_a_select_over_a_stream_shows_rows_while_they_come(up: Any) -> None:
     """And leaves nothing behind, whether its LIMIT or its reader ends it."""
     up("topic", "create", "look-in")
     up("produce", "look-in", stdin=rows(3))
-    assert up("pipeline", "save", write_sql(up, "look")).code == 0
-    watching = up.start("sql", "SELECT drone, battery + 1 AS more FROM low", "--json")
+    file = Path(write_sql(up, "look"))
+    file.write_text(file.read_text().replace("telemetry", "looked").replace("low", "few"))
+    assert up("pipeline", "save", str(file)).code == 0
+    watching = up.start("sql", "SELECT drone, battery + 1 AS more FROM few", "--json")
     assert [json.loads(watching.stdout.readline())["more"] for _ in range(3)] == [1.0, 2.0, 3.0]
     up("produce", "look-in", stdin=rows(1, start=3))
     assert json.loads(watching.stdout.readline()) == {"drone": "d3", "more": 4.0}
@@ -247,16 +249,20 @@ def test_a_select_over_a_stream_shows_rows_while_they_come(up: Any) -> None:
     watching.send_signal(signal.SIGINT)
     out, errors = watching.communicate(timeout=DEADLINE_S)
     assert (watching.returncode, out, errors) == (0, "", "")
-    counted = up("sql", "SELECT count(*) AS n FROM telemetry LIMIT 1")
+    counted = up("sql", "SELECT count(*) AS n FROM looked LIMIT 1")
     assert (counted.code, counted.out) == (0, "n\n4\n")
     deadline_s = time.monotonic() + DEADLINE_S
     while left := list((up.directory / "headrace-data" / "jobs").glob("__look*")):
         assert time.monotonic() < deadline_s, left
         time.sleep(0.1)
-    unknown = up("sql", "SELECT * FROM lov")
-    assert (unknown.code, "did you mean low?" in unknown.err) == (2, True)
-    wrong = up("sql", "SELECT drone,\n  batery FROM low")
+    unknown = up("sql", "SELECT * FROM fev")
+    assert (unknown.code, "did you mean few?" in unknown.err) == (2, True)
+    wrong = up("sql", "SELECT drone,\n  batery FROM few")
     assert (wrong.code, "line 2, column 3" in wrong.err) == (2, True)
+    file.write_text(file.read_text().replace("battery <", "battery >").replace("@name look", "@name other"))
+    assert up("pipeline", "save", str(file)).code == 0
+    both = up("sql", "SELECT drone FROM few")
+    assert (both.code, "'few' means different things in the pipelines look, other" in both.err) == (2, True)
 
 
 def test_second_up_on_the_same_data_is_refused(up: Any) -> None:

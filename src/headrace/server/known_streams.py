@@ -20,19 +20,20 @@ class KnownStreams:
     def __init__(self, documents: Iterable[Document], tables: Iterable[Table], catalogue: Catalogue) -> None:
         self._catalogue = catalogue
         self._tables = {table.name.lower(): table for table in tables}
-        self._parts: dict[str, tuple[str, Document]] = {}
+        self._parts: dict[str, list[tuple[str, Document]]] = {}
         for document in documents:
             for node in document.nodes:
                 if catalogue.get(node.operator).spec.kind != "sink":
-                    self._parts.setdefault(node.id.lower(), (node.id, document))
+                    self._parts.setdefault(node.id.lower(), []).append((node.id, document))
 
     @property
     def names(self) -> list[str]:
         """Of streams, views and tables."""
-        return sorted({*(name for name, _ in self._parts.values()), *(table.name for table in self._tables.values())})
+        streams = (name for parts in self._parts.values() for name, _ in parts)
+        return sorted({*streams, *(table.name for table in self._tables.values())})
 
     def is_table(self, name: str) -> bool:
-        """Raises NotFound for a name that means nothing."""
+        """Raises NotFound for a name that means nothing, Conflict for one that means several things."""
         if name.lower() in self._tables:
             return True
         self._part(name)
@@ -57,8 +58,13 @@ class KnownStreams:
         if name.lower() not in self._parts:
             hint = did_you_mean(name, self.names) or "CREATE STREAM defines one; SHOW STREAMS lists those of pipelines"
             raise NotFound(f"no table, view or stream {name!r}", valid=self.names, hint=hint)
-        node, document = self._parts[name.lower()]
-        return document.leading_to([node])
+        found = [(document.name, document.leading_to([node])) for node, document in self._parts[name.lower()]]
+        _, first = found[0]
+        if any((set(part.nodes), set(part.edges)) != (set(first.nodes), set(first.edges)) for _, part in found[1:]):
+            pipelines = ", ".join(pipeline for pipeline, _ in found)
+            hint = "define it in the script itself"
+            raise Conflict(f"{name!r} means different things in the pipelines {pipelines}", hint=hint)
+        return first
 
     def _table(self, name: str) -> Document | None:
         table = self._tables.get(name.lower())
