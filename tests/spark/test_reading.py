@@ -58,11 +58,11 @@ def topic(tmp_path: Path) -> TopicLocation:
 COLUMN_N = ["column", "BIGINT", "n"]
 
 
-def spec(topic: TopicLocation, prefilter: Sequence[object] | None) -> SourceSpec:
+def spec(topic: TopicLocation, prefilter: list[object] | None) -> SourceSpec:
     return SourceSpec("source", topic, ValueFormat("arrow"), {"0": 0}, 1_000, False, prefilter=prefilter)
 
 
-def read(topic: TopicLocation, prefilter: Sequence[object] | None = None) -> list[pa.RecordBatch]:
+def read(topic: TopicLocation, prefilter: list[object] | None = None) -> list[pa.RecordBatch]:
     return list(read_columns(spec(topic, prefilter), COLUMNS, 0, 0, len(RECORD_ROWS)))
 
 
@@ -122,7 +122,7 @@ def test_json_that_a_filter_rules_out_has_happened_all_the_same(
     monkeypatch.setattr(JsonParser, "parse", noted)
     filtered = SourceSpec(
         "source", topic_of(tmp_path, JSON_VALUES), ValueFormat("json"), {"0": 0}, 1_000, False,
-        prefilter=("=", "BOOLEAN", ("column", "BIGINT", "n"), ("literal", "BIGINT", 1)), event_time=latest and "t",
+        prefilter=["=", "BOOLEAN", COLUMN_N, ["literal", "BIGINT", 1]], event_time=latest and "t",
     )  # fmt: skip
     batches = list(read_columns(filtered, JSON_COLUMNS, 0, 0, len(JSON_VALUES)))
     rows = [row for batch in batches for row in batch.to_pylist()]
