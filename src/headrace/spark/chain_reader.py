@@ -11,10 +11,10 @@ import pyarrow as pa
 
 from headrace.graph.schema import Schema
 from headrace.operators.arrow_types import arrow_schema
+from headrace.operators.columnar.values import Values, holds
 from headrace.serial import Partitioning, microseconds
 from headrace.serial.places import origin_of
 from headrace.spark.chain import current_orders, lane_task
-from headrace.spark.columnar.values import Values, holds
 from headrace.spark.packets import Packer, ReadCounts, packet_of
 from headrace.spark.pieces import pieces_of
 from headrace.spark.reading import read_columns, with_columns_beside

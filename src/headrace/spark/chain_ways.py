@@ -9,10 +9,10 @@ from dataclasses import dataclass, replace
 from headrace.graph.schema import Schema
 from headrace.graph.validation import Validated
 from headrace.operators import Catalogue
+from headrace.operators.columnar import Form, Scope, columns_of, may_raise, planned, scope_of, substituted
 from headrace.operators.columns import needed_columns
 from headrace.operators.row_step import RowStep
 from headrace.operators.serial_chain import ChainPlan
-from headrace.spark.columnar import Form, Scope, columns_of, may_raise, planned, scope_of, substituted
 from headrace.spark.specs import ChainReading, InputReading
 
 

@@ -18,6 +18,7 @@ from headrace.graph.schema import Schema, backquoted
 from headrace.graph.validation import Validated
 from headrace.operators import Catalogue, duration_ms, used_columns
 from headrace.operators.arrow_types import column_types
+from headrace.operators.columnar import is_cheap
 from headrace.operators.schedules import newest_firings_ms
 from headrace.operators.serial_chain import ChainPlan
 from headrace.operators.table_source import TableConfig
@@ -27,7 +28,6 @@ from headrace.operators.value_formats import value_format
 from headrace.serial.places import origin_of
 from headrace.spark.chain_frames import behind_packets, behind_rows, columns_behind, handed_over, lanes_of, with_records
 from headrace.spark.chain_ways import chain_reading, topic_readings
-from headrace.spark.columnar import is_cheap
 from headrace.spark.direct import Direct, direct_query
 from headrace.spark.due_mark import DueMark
 from headrace.spark.join_pushdown import wanted_of_sides

@@ -18,12 +18,12 @@ from headrace.graph.document import Node
 from headrace.graph.schema import Column, Schema
 from headrace.operators import Catalogue
 from headrace.operators.arrow_types import arrow_schema
+from headrace.operators.columnar import Form, Scope, may_raise, planned, scope_of
+from headrace.operators.columnar.forms import COLUMN, VOID, literal, made
 from headrace.operators.row_step import RowStep
 from headrace.operators.table_sink import ToTableConfig
 from headrace.operators.topic_sink import ToTopicConfig
 from headrace.operators.value_formats import value_format
-from headrace.spark.columnar import Form, Scope, may_raise, planned, scope_of
-from headrace.spark.columnar.forms import COLUMN, VOID, literal, made
 from headrace.spark.outputs import dead_letter_output, plain_output
 from headrace.spark.plan import Branch, QueryPlan
 from headrace.spark.pushdown import is_whole_prefilter

@@ -12,8 +12,8 @@ import pyarrow.compute as pc
 
 from headrace.graph.schema import Schema
 from headrace.operators.arrow_types import arrow_schema
+from headrace.operators.columnar.values import Made, Values
 from headrace.serial import LaneResult, NodeReport
-from headrace.spark.columnar.values import Made, Values
 from headrace.spark.reading import read_columns, with_columns_beside
 from headrace.spark.specs import (
     BAD_COLUMN,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from headrace.graph.schema import Schema
 from headrace.graph.validation import Validated
 from headrace.operators import Catalogue
+from headrace.operators.columnar import Form
 from headrace.operators.join_sides import joined_columns, read_condition
-from headrace.spark.columnar import Form
 from headrace.spark.plan import QueryPlan
 from headrace.spark.pushdown import prefilter_of
 

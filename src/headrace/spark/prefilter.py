@@ -1,6 +1,6 @@
 """Rows that no branch can want are left out where they are read, so that they never cross into the JVM.
 
-A prefilter is a condition as plain data (see `spark.columnar`). It lets through every row for which the conditions
+A prefilter is a condition as plain data (see `operators.columnar`). It lets through every row for which the conditions
 behind the source may hold: Spark looks at those again, with its own rules.
 """
 
@@ -13,8 +13,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from headrace.spark.columnar import forms
-from headrace.spark.columnar.values import Values, holds
+from headrace.operators.columnar import forms
+from headrace.operators.columnar.values import Values, holds
 
 Prefilter: TypeAlias = Sequence[Any]
 

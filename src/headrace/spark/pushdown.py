@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from sqlglot import exp
 
 from headrace.graph.schema import Schema
+from headrace.operators.columnar import Form, Planner, is_cheap, may_raise, scope_of
 from headrace.operators.expressions import parse_expression
-from headrace.spark.columnar import Form, Planner, is_cheap, may_raise, scope_of
 
 
 def prefilter_of(conditions: Sequence[str | None], schema: Schema) -> Form | None:

@@ -67,7 +67,7 @@ class InputReading:
     """How a topic's reader makes the rows of one input of a chain, the one of this `number`.
 
     `columns` are those of the input, and `keep` says which rows it has: forms over the topic's columns (see
-    `spark.columnar`). Of each node in `counted`, which lie on the way, it counts the rows for which the condition
+    `operators.columnar`). Of each node in `counted`, which lie on the way, it counts the rows for which the condition
     holds. `keys` are for lanes.
     """
 
@@ -101,7 +101,7 @@ class DirectReading:
     """What a topic's reader does where no row has to pass through Spark's own plan (see `spark.direct`).
 
     It reads `columns` and computes others: `made` has, by their names, the node that wants them and their forms (see
-    `spark.columnar`). Those in `added` are staged with the rows. `keeps` say which rows the outputs take; None: all
+    `operators.columnar`). Those in `added` are staged with the rows. `keeps` say which rows the outputs take; None: all
     that it hands on. Of each node in `counted` it counts the rows that the named one keeps.
     """
 

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from headrace.errors import HeadraceError
 from headrace.operators.arrow_types import arrow_type
-from headrace.spark.columnar.forms import COLUMN, LITERAL, MADE, VOID, Form, frozen, may_raise
-from headrace.spark.columnar.kernels import BACKWARDS, KERNELS, LOOK_AT_ALL, literal_value
+from headrace.operators.columnar.forms import COLUMN, LITERAL, MADE, VOID, Form, frozen, may_raise
+from headrace.operators.columnar.kernels import BACKWARDS, KERNELS, LOOK_AT_ALL, literal_value
 
 # The stubs know no functions of values of just any type.
 pc: Any = pyarrow.compute

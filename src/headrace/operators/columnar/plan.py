@@ -11,10 +11,9 @@ from sqlglot.dialects.dialect import Dialect
 from sqlglot.tokenizer_core import Token, TokenType
 
 from headrace.graph.schema import Schema
-from headrace.operators.expressions import parse_expression
-from headrace.spark.columnar.forms import COLUMN, VOID, Form, is_literal, literal
-from headrace.spark.columnar.functions import FUNCTION_NAMES, FUNCTIONS, Call
-from headrace.spark.columnar.types import (
+from headrace.operators.columnar.forms import COLUMN, VOID, Form, is_literal, literal
+from headrace.operators.columnar.functions import FUNCTION_NAMES, FUNCTIONS, Call
+from headrace.operators.columnar.types import (
     INTEGERS,
     NotExact,
     as_decimal,
@@ -26,6 +25,7 @@ from headrace.spark.columnar.types import (
     is_ordered,
     number_literal,
 )
+from headrace.operators.expressions import parse_expression
 
 # Columns by their names in lower case.
 Scope: TypeAlias = Mapping[str, Form]

@@ -9,8 +9,8 @@ import pytest
 
 from headrace.errors import InvalidInput
 from headrace.graph.schema import Schema
-from headrace.spark.columnar import Form, kernels, may_raise, planned, scope_of
-from headrace.spark.columnar.values import Made, Values
+from headrace.operators.columnar import Form, kernels, may_raise, planned, scope_of
+from headrace.operators.columnar.values import Made, Values
 
 SCHEMA = Schema.parse("i INT, b BIGINT, s STRING, f BOOLEAN, m DECIMAL(38,10), t TIMESTAMP, x FLOAT, r BINARY")
 ROWS = pa.record_batch(

@@ -10,7 +10,7 @@ from math import copysign, isfinite
 from typing import Final
 
 from headrace.graph.schema import MAX_DECIMAL_DIGITS
-from headrace.spark.columnar.forms import VOID, Form, is_literal, literal
+from headrace.operators.columnar.forms import VOID, Form, is_literal, literal
 
 INTEGERS: Final = ("TINYINT", "SMALLINT", "INT", "BIGINT")
 # The decimal that holds every number of the type.

@@ -5,7 +5,7 @@ runs it. `values` computes that data for a batch, in a task. A function of SQL i
 `kernels`.
 """
 
-from headrace.spark.columnar.forms import Form, columns_of, is_cheap, may_raise, substituted
-from headrace.spark.columnar.plan import Planner, Scope, planned, scope_of
+from headrace.operators.columnar.forms import Form, columns_of, is_cheap, may_raise, substituted
+from headrace.operators.columnar.plan import Planner, Scope, planned, scope_of
 
 __all__ = ["Form", "Planner", "Scope", "columns_of", "is_cheap", "may_raise", "planned", "scope_of", "substituted"]

@@ -12,7 +12,7 @@ import pyarrow.compute
 from numpy.typing import NDArray
 
 from headrace.errors import InvalidInput
-from headrace.spark.columnar.letters import lower, upper
+from headrace.operators.columnar.letters import lower, upper
 
 # The stubs know no functions of values of just any type.
 pc: Any = pyarrow.compute

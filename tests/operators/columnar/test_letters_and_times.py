@@ -7,8 +7,8 @@ import pytest
 from pyspark.sql import SparkSession
 
 from headrace.graph.schema import Schema
-from headrace.spark.columnar import planned, scope_of
-from headrace.spark.columnar.values import Values
+from headrace.operators.columnar import planned, scope_of
+from headrace.operators.columnar.values import Values
 
 # Behind it there are no letters of two cases.
 LETTERS_END = 0x20000

@@ -9,9 +9,9 @@ from typing import Any, Final, TypeAlias
 from sqlglot import exp
 from sqlglot.dialects.dialect import Dialect
 
-from headrace.spark.columnar.forms import Form, is_literal
-from headrace.spark.columnar.patterns import is_plain_delimiter, regex_of, time_parts
-from headrace.spark.columnar.types import NotExact
+from headrace.operators.columnar.forms import Form, is_literal
+from headrace.operators.columnar.patterns import is_plain_delimiter, regex_of, time_parts
+from headrace.operators.columnar.types import NotExact
 
 _SPARK: Final = Dialect.get_or_raise("spark")
 _LARGEST_INT: Final = (1 << 31) - 1

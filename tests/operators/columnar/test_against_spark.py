@@ -17,9 +17,9 @@ from pyspark.sql import SparkSession
 from headrace.errors import InvalidInput
 from headrace.graph.schema import Schema
 from headrace.operators.arrow_types import arrow_schema
-from headrace.spark.columnar import Form, planned, scope_of
-from headrace.spark.columnar.forms import frozen
-from headrace.spark.columnar.values import Values
+from headrace.operators.columnar import Form, planned, scope_of
+from headrace.operators.columnar.forms import frozen
+from headrace.operators.columnar.values import Values
 
 SCHEMA = Schema.parse(
     "i INT, j INT, b BIGINT, c BIGINT, y TINYINT, d DOUBLE, e DOUBLE, m DECIMAL(10,2), n DECIMAL(20,5), s STRING, "
