@@ -209,7 +209,7 @@ def test_rows_can_be_moved_to_other_lanes() -> None:
         state = store.load("node", lane, Version())
         numbered(rows_of(state), 500 * lane, 500)
         manifest[lane] = store.write("node", lane, 5, state, Version())
-    made = repartitioned(store, {"node": manifest}, Partitioning("by_key", ("k",)), 3, 5)["node"]
+    made = repartitioned(store, {"node": manifest}, lambda _: Partitioning("by_key", ("k",)), 3, 5)["node"]
     seen: list[int] = []
     for lane, version in made.items():
         rows = rows_of(StateStore(files).load("node", lane, version))

@@ -225,7 +225,7 @@ def test_repartitioned_state_is_where_its_keys_go() -> None:
         rings.append(rings.add([own]), np.zeros(len(own), np.int64), np.full(len(own), float(lane)))
         state.value("_timers").value = {"event": [lane, 7], "processing": []}
         manifest[lane] = store.write("node", lane, 5, state, Version())
-    made = repartitioned(store, {"node": manifest}, Partitioning("by_key", ("k",)), 5, 5)["node"]
+    made = repartitioned(store, {"node": manifest}, lambda _: Partitioning("by_key", ("k",)), 5, 5)["node"]
     seen: list[str] = []
     for lane, version in made.items():
         state = StateStore(files).load("node", lane, version)
@@ -246,7 +246,7 @@ def test_state_of_no_key_cannot_be_repartitioned() -> None:
     state.value("total").value = 7
     version = store.write("node", 0, 0, state, Version())
     with pytest.raises(InvalidInput, match="node 'node': the state 'total' is not kept by k"):
-        repartitioned(store, {"node": {0: version}}, Partitioning("by_key", ("k",)), 2, 0)
+        repartitioned(store, {"node": {0: version}}, lambda _: Partitioning("by_key", ("k",)), 2, 0)
 
 
 def test_state_that_nobody_asks_for_outlives_the_files_it_was_in() -> None:

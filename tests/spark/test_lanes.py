@@ -22,7 +22,7 @@ from headrace.spark import chain as chain_module
 from headrace.spark.chain import inputs_of, lane_task, results_of
 from headrace.spark.chain_driver import ChainDriver, batch_time_us, batch_watermark_us
 from headrace.spark.orders import ChainRecord, Orders
-from headrace.spark.packets import Packer, ReadCounts, packet_of, unpacked
+from headrace.spark.packets import Arrived, Packer, ReadCounts, packet_of, unpacked
 from headrace.spark.query_figures import QueryFigures
 from headrace.spark.specs import CHAIN_COLUMN, LETTER_COLUMN, RECORD_ORIGIN, RECORD_TIME
 
@@ -257,6 +257,10 @@ def packed(
     return [*packets, *packer.rest(), packet_of(counts, origin, lane_count)]
 
 
+def arriving() -> Arrived:
+    return Arrived(frozenset({0}))
+
+
 def lanes_of_packets(partitioning: Partitioning, lane_count: int) -> list[list[int]]:
     """The numbers of the rows that each lane gets, of two batches of ten."""
     data = [rows(*((f"k{n % 4}", n, 0) for n in range(first, first + 10))) for first in (0, 10)]
@@ -266,7 +270,7 @@ def lanes_of_packets(partitioning: Partitioning, lane_count: int) -> list[list[i
         for lane in range(lane_count)
     ]
     return [
-        [n for one in unpacked(lane, ReadCounts()) for n in one.rows["n"].to_pylist() if n is not None] for lane in own
+        [n for one in unpacked(lane, arriving()) for n in one.rows["n"].to_pylist() if n is not None] for lane in own
     ]
 
 
@@ -297,12 +301,12 @@ def test_packets_bring_every_row_to_its_lane_in_order() -> None:
         packed(data[origin::2], origin, Partitioning("by_key", ("k",)), LANES, counted(origin)) for origin in (0, 1)
     ]
     arrived = [batch for batches in sent for batch in batches][::-1]
-    counts = ReadCounts()
+    beside = arriving()
     told: dict[int, int] = {}
     found: list[list[tuple[int, int]]] = [[] for _ in range(LANES)]
     for lane in range(LANES):
         own = [batch.filter(pa.array([value == lane for value in batch["lane"].to_pylist()])) for batch in arrived]
-        for piece in unpacked(own, counts):
+        for piece in unpacked(own, beside):
             if piece.reached_us:
                 assert not piece.rows.num_rows
                 told |= piece.reached_us
@@ -310,6 +314,6 @@ def test_packets_bring_every_row_to_its_lane_in_order() -> None:
             assert set(lane_of([piece.rows["k"]], LANES).tolist()) == {lane}
             found[lane] += [(piece.origin or 0, n) for n in piece.rows["n"].to_numpy().tolist()]
     assert told == counts.reached_us
-    assert counts == ReadCounts(Counter(t=100, f=30), Counter(t=1), {0: 1_000, 1: 1_001})
+    assert beside.counts == ReadCounts(Counter(t=100, f=30), Counter(t=1), {0: 1_000, 1: 1_001})
     assert sorted(n for lane in found for _, n in lane) == list(range(300))
     assert all(lane == sorted(lane) for lane in found)

@@ -68,6 +68,12 @@ class Schema:
     def names(self) -> tuple[str, ...]:
         return tuple(column.name for column in self.columns)
 
+    @property
+    def carried(self) -> Schema:
+        """What a row has with it on its way: the visible columns, and the event time where that can only be named."""
+        beside = tuple(column for column in self.hidden if column.name == self.event_time)
+        return Schema((*self.columns, *beside), event_time=self.event_time)
+
     def find(self, name: str) -> Column | None:
         """By name, hidden ones included; case does not matter, as in Spark."""
         folded = name.lower()

@@ -12,9 +12,11 @@ from headrace.graph.schema import UNKNOWN, Schema
 from headrace.operators.expression_types import check_types, type_of
 from headrace.operators.expressions import check_columns, parse_expression, refuse_aggregates, refuse_generators
 from headrace.operators.functions import calls_python
+from headrace.operators.row_instance import row_instance
 from headrace.operators.row_step import RowStep
 from headrace.operators.settings import SqlExpression
 from headrace.operators.spec import Operator, OperatorConfig, Port, Spec
+from headrace.serial import Operator as Instance
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -63,6 +65,13 @@ class Filter(Operator[FilterConfig]):
         # A Python function is run for all rows of a pass, also those that another branch filtered out.
         is_python = calls_python(parse_expression(config.condition).tree)
         return None if is_python else RowStep(condition=config.condition)
+
+    def chain_instance(self, config: FilterConfig, inputs: Mapping[str, Schema]) -> Instance | None:
+        schema = inputs["in"]
+        return row_instance(self.row_step(config, schema), schema, self.output_schema(config, inputs))
+
+    def kept_columns(self, config: FilterConfig, inputs: Mapping[str, Schema]) -> Mapping[str, Mapping[str, str]]:
+        return {"in": {name: name for name in inputs["in"].carried.names}}
 
     def compile(self, config: FilterConfig, inputs: Mapping[str, DataFrame], context: CompileContext) -> DataFrame:
         return inputs["in"].filter(config.condition)

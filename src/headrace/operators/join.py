@@ -118,6 +118,21 @@ class Join(Operator[JoinConfig]):
     def chain_instance(self, config: JoinConfig, inputs: Mapping[str, Schema]) -> Instance | None:
         return JoinRows(config, inputs) if self.runs_in_chain(config, inputs) else None
 
+    def kept_columns(self, config: JoinConfig, inputs: Mapping[str, Schema]) -> Mapping[str, Mapping[str, str]]:
+        """Of pairs: where one side may be missing, its columns may be null."""
+        if config.kind != "inner":
+            return {}
+        condition = read_condition(config.on, inputs)
+        kept: dict[str, dict[str, str]] = {side: {} for side in SIDES}
+        partners: dict[tuple[Side, str], tuple[Side, str]] = {}
+        for left, right in condition.keys:
+            partners |= {("left", left): ("right", right), ("right", right): ("left", left)}
+        for side, column in joined_columns(condition, inputs):
+            kept[side][column.name] = column.name
+            if (partner := partners.get((side, column.name))) is not None:
+                kept[partner[0]][column.name] = partner[1]
+        return kept
+
     def lanes(self, config: JoinConfig, inputs: Mapping[str, Schema]) -> Partitioning:
         left, right = zip(*read_condition(config.on, inputs).keys, strict=True)
         return Partitioning("by_key", left, by_port=(("left", left), ("right", right)))

@@ -105,6 +105,8 @@ class JoinRows(Instance):
         """Only where `join_checks.why_not` has nothing against it."""
         condition = read_condition(config.on, inputs)
         self._bound = Bound.of(config)
+        # A pair has the time of its left row, which may have waited for its partner.
+        self.lag_us = self._bound.after_us if self._bound.window_us is None else 0
         keys = dict(zip(SIDES, zip(*_hashed(condition), strict=True), strict=True))
         self._sides = {side: _Side(inputs[side], keys[side]) for side in SIDES}
         # Where equal hashes say all that the condition does, nothing is left to look at.

@@ -65,6 +65,17 @@ def row_columns(items: Iterable[str], source: Schema) -> tuple[tuple[str, str], 
     return tuple(columns)
 
 
+def kept_names(items: Iterable[str], source: Schema) -> dict[str, str]:
+    """Of the columns that come out, those which are columns of the input: under which name they were."""
+    kept: dict[str, str] = {}
+    for item in map(parse_expression, items):
+        if item.is_star:
+            kept.update({name: name for name in _kept(item, source.names)})
+        elif item.column is not None and item.name is not None and (found := source.find(item.column)):
+            kept[item.name] = found.name
+    return kept
+
+
 def with_one_row_where(condition: str, item: str) -> str:
     """The same item; but where the condition holds, an `explode` makes one row of a null, whatever the array is."""
     expression = parse_expression(item)

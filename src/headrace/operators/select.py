@@ -10,10 +10,12 @@ from pydantic import Field
 from headrace.graph.schema import Schema
 from headrace.operators.expressions import parse_expression
 from headrace.operators.functions import calls_python
-from headrace.operators.projection import columns_read, project, projected, row_columns
+from headrace.operators.projection import columns_read, kept_names, project, projected, row_columns
+from headrace.operators.row_instance import row_instance
 from headrace.operators.row_step import RowStep
 from headrace.operators.settings import SqlExpression
 from headrace.operators.spec import Operator, OperatorConfig, Port, Spec
+from headrace.serial import Operator as Instance
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -58,6 +60,13 @@ class Select(Operator[SelectConfig]):
         is_python = any(calls_python(parse_expression(item).tree) for item in config.columns)
         columns = None if is_python else row_columns(config.columns, schema)
         return None if columns is None else RowStep(columns=columns)
+
+    def chain_instance(self, config: SelectConfig, inputs: Mapping[str, Schema]) -> Instance | None:
+        schema = inputs["in"]
+        return row_instance(self.row_step(config, schema), schema, self.output_schema(config, inputs))
+
+    def kept_columns(self, config: SelectConfig, inputs: Mapping[str, Schema]) -> Mapping[str, Mapping[str, str]]:
+        return {"in": kept_names(config.columns, inputs["in"])}
 
     def compile(self, config: SelectConfig, inputs: Mapping[str, DataFrame], context: CompileContext) -> DataFrame:
         return project(inputs["in"], config.columns)

@@ -11,9 +11,11 @@ from headrace.errors import InvalidInput
 from headrace.graph.document import Config, Edge, Node
 from headrace.graph.schema import Schema
 from headrace.operators.catalogue import Catalogue
+from headrace.operators.chain_stages import Layout, Stage
 from headrace.operators.serial_operator import SerialOperator
 from headrace.operators.spec import Operator, OperatorConfig
 from headrace.serial import FAIL, Chain, Link, OnError, Partitioning, Step
+from headrace.serial.chain import Tap
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +24,29 @@ class ChainInput:
 
     source: str
     schema: Schema
+    inlets: tuple[tuple[str, str], ...] = ()
+    """The nodes and ports that they are for; none: all that the node leads to."""
+    lag_us: int | None = None
+    """Of rows that come from an earlier stage: how much earlier than its watermark they may be."""
+
+    @property
+    def event_time(self) -> str | None:
+        """The column that tells how far event time is, of rows that come from a source."""
+        return self.schema.event_time if self.lag_us is None else None
+
+    def leads_to(self, edge: Edge) -> bool:
+        return not self.inlets or (edge.target, edge.target_port) in self.inlets
+
+
+@dataclass(frozen=True, slots=True)
+class Crossing:
+    """Rows of a node that go from its `stage` to these inlets of a later one, where they are in other lanes."""
+
+    number: int
+    source: str
+    inlets: tuple[tuple[str, str], ...]
+    stage: int
+    lanes: Partitioning | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,14 +74,15 @@ class ChainPlan:
         read = zip(self.inputs, schemas, strict=True)
         return replace(self, inputs=tuple(replace(one, schema=schema) for one, schema in read))
 
-    def chain(self, catalogue: Catalogue) -> Chain:
+    def chain(self, catalogue: Catalogue, taps: Mapping[str, Tap] | None = None) -> Chain:
         """Operators made anew: for one micro-batch of one lane. Raises InvalidInput as validation does."""
-        schemas = self._schemas(catalogue)
-        steps = [self._step(node, schemas, catalogue) for node in self.nodes]
+        steps = self._steps(catalogue)
         own = {node.id for node in self.nodes}
         links = [Link(e.source, e.target, e.source_port, e.target_port) for e in self.edges if e.source in own]
-        entries = [[(e.target, e.target_port) for e in self.edges if e.source == one.source] for one in self.inputs]
-        return Chain(steps, links, entries=entries)
+        entries = [
+            [(edge.target, edge.target_port) for edge in self.input_edges(number)] for number in range(len(self.inputs))
+        ]
+        return Chain(steps, links, entries=entries, taps=taps)
 
     def adjusted(self, settings: Mapping[str, Config]) -> ChainPlan:
         """The same nodes, some with other values of their settings."""
@@ -78,63 +104,95 @@ class ChainPlan:
                 valid=operator.adjustable,
             )  # fmt: skip
         changed = self.adjusted({node: settings})
-        same_lanes = changed.partitioning(catalogue) == self.partitioning(catalogue)
+        same_lanes = changed.stages(catalogue) == self.stages(catalogue)
         if not same_lanes or changed.output_schema(catalogue) != self.output_schema(catalogue):
             raise InvalidInput("the columns or keys would change with it", node=node)
 
     def output_schema(self, catalogue: Catalogue) -> Schema:
         return self._schemas(catalogue)[self.nodes[-1].id]
 
-    def partitioning(self, catalogue: Catalogue) -> Partitioning | None:
-        """How rows are brought to lanes before the chain; None where they stay where they are.
+    def stages(self, catalogue: Catalogue) -> tuple[Stage, ...]:
+        """Nodes by the lanes that their rows are brought to, each stage behind those that feed it.
 
-        Raises InvalidInput where nodes want it in different ways, or by columns that are only made in the chain.
+        Raises InvalidInput where rows stay where they are first, and must be brought together later.
         """
-        wanted = self._wanted_lanes(catalogue)
-        if len(wanted) > 1:
+        schemas = self._schemas(catalogue)
+        by_id = {node.id: node for node in self.nodes}
+        wanted = {node.id: self._wanted_lanes(node, schemas, catalogue) for node in self.nodes}
+
+        def kept(node: Node) -> Mapping[str, Mapping[str, str]]:
+            operator = catalogue.get(node.operator)
+            return operator.kept_columns(operator.configure(node.config), self._into(node, schemas))
+
+        stages = Layout(self.nodes, self.edges, wanted, kept).stages()
+        if len(stages) > 1 and any(stage.partitioning is None for stage in stages):
+            first = by_id[stages[1].nodes[0]]
             raise InvalidInput(
-                "neighbouring serial nodes have different keys", node=list(wanted.values())[1].id,
-                hint="use the same keys, or write to a topic between them",
-            )  # fmt: skip
-        return next(iter(wanted), None)
+                f"{first.operator} wants rows by {stages[1].partitioning}, and they come from others that leave them "
+                "where they are",
+                node=first.id,
+                hint="write the rows to a topic between them",
+            )
+        return stages
+
+    def partitioning(self, catalogue: Catalogue) -> Partitioning | None:
+        """How rows are brought to lanes before the chain; None where they stay where they are. Raises InvalidInput."""
+        return self.stages(catalogue)[0].partitioning
 
     def input_lanes(self, number: int, catalogue: Catalogue) -> Partitioning | None:
         """The same for the rows of one input, whose keys may have names of their own."""
-        for wanted, node in self._wanted_lanes(catalogue).items():
-            ports = [e.target_port for e in self.edges if (e.source, e.target) == (self.inputs[number].source, node.id)]
-            return wanted.at_port(ports[0]) if ports else wanted
-        return None
+        edge = self.input_edges(number)[0]
+        stage = next(stage for stage in self.stages(catalogue) if edge.target in stage.nodes)
+        return stage.lanes_at(edge)
 
-    def _wanted_lanes(self, catalogue: Catalogue) -> dict[Partitioning, Node]:
-        """What nodes want, each with the first that does. Raises InvalidInput for what rows cannot be brought by."""
-        schemas = self._schemas(catalogue)
-        wanted: dict[Partitioning, Node] = {}
-        for node in self.nodes:
-            operator = catalogue.get(node.operator)
-            found = operator.lanes(operator.configure(node.config), self._into(node, schemas))
-            if found is not None and found not in wanted:
-                self._require_kept(node, found, catalogue)
-                wanted[found] = node
-        return wanted
+    def input_edges(self, number: int) -> list[Edge]:
+        """Where the rows of an input go."""
+        one = self.inputs[number]
+        return [edge for edge in self.edges if edge.source == one.source and one.leads_to(edge)]
 
-    def _require_kept(self, node: Node, wanted: Partitioning, catalogue: Catalogue) -> None:
-        """Rows come to lanes by what they are before the chain: that must still be so when they reach the node."""
-        hint = "write the rows to a topic between them"
-        for before in self._before(node):
-            operator = catalogue.get(before.operator)
-            if isinstance(operator, SerialOperator) and not operator.keeps_columns and str(wanted) != "no key":
-                raise InvalidInput(
-                    f"{before.operator} may change what lanes are by ({wanted})", node=node.id, hint=hint
-                )
-        for key in () if wanted.by_port else wanted.keys:
-            if any(one.schema.find(key) is None for one in self.inputs):
-                raise InvalidInput(f"the key {key!r} is only made in the chain", node=node.id, hint=hint)
+    def divided(self, catalogue: Catalogue) -> ChainPlan:
+        """The same chain with an input for each way in which rows of a node are brought to lanes."""
+        stages = self.stages(catalogue)
+        inputs: list[ChainInput] = []
+        for number, one in enumerate(self.inputs):
+            parts = _ways(self.input_edges(number), stages)
+            inputs += [one] if len(parts) == 1 else [replace(one, inlets=inlets) for inlets in parts]
+        return replace(self, inputs=tuple(inputs))
 
-    def _before(self, node: Node) -> list[Node]:
-        """The nodes of the chain that feed one, directly or not."""
-        feeding = {edge.source for edge in self.edges if edge.target == node.id}
-        direct = [one for one in self.nodes if one.id in feeding]
-        return [*direct, *(further for one in direct for further in self._before(one))]
+    def crossings(self, catalogue: Catalogue) -> tuple[Crossing, ...]:
+        """The ways of rows from one stage to later ones. Their numbers as inputs are those behind the chain's own."""
+        stages = self.stages(catalogue)
+        found: list[Crossing] = []
+        for number, stage in enumerate(stages):
+            leading = [e for e in self.edges if e.source in stage.nodes and e.target not in stage.nodes]
+            for source in dict.fromkeys(edge.source for edge in leading):
+                for inlets, lanes in _ways([edge for edge in leading if edge.source == source], stages).items():
+                    found.append(Crossing(len(self.inputs) + len(found), source, inlets, number, lanes))
+        return tuple(found)
+
+    def stage(self, number: int, catalogue: Catalogue) -> ChainPlan:
+        """One stage as a chain. Its inputs are those of the whole chain, and behind them what crosses from one stage to
+        another: so an input has one number in all of them."""
+        stages = self.stages(catalogue)
+        if len(stages) == 1:
+            return self
+        nodes = tuple(node for node in self.nodes if node.id in stages[number].nodes)
+        edges = tuple(edge for edge in self.edges if edge.target in stages[number].nodes)
+        schemas, steps = self._schemas(catalogue), {step.node: step for step in self._steps(catalogue)}
+        between = [
+            ChainInput(one.source, schemas[one.source], one.inlets, steps[one.source].lag_behind_us)
+            for one in self.crossings(catalogue)
+        ]
+        return ChainPlan(nodes, (*self.inputs, *between), edges)
+
+    def _wanted_lanes(self, node: Node, schemas: Mapping[str, Schema], catalogue: Catalogue) -> Partitioning | None:
+        """What a node wants, with its keys as the columns are called."""
+        operator, inputs = catalogue.get(node.operator), self._into(node, schemas)
+        found = operator.lanes(operator.configure(node.config), inputs)
+        if found is None or found.by_port or found.strategy != "by_key":
+            return found
+        first = next(iter(inputs.values()))
+        return replace(found, keys=tuple(first.require(key).name for key in found.keys))
 
     def is_stateful(self, catalogue: Catalogue) -> bool:
         return any(catalogue.get(node.operator).spec.stateful for node in self.nodes)
@@ -155,6 +213,18 @@ class ChainPlan:
     def _into(self, node: Node, schemas: Mapping[str, Schema]) -> dict[str, Schema]:
         return {edge.target_port: schemas[edge.source] for edge in self.edges if edge.target == node.id}
 
+    def _steps(self, catalogue: Catalogue) -> list[Step]:
+        """Each with how far its event time may lag behind the watermark, by the steps before it."""
+        schemas = self._schemas(catalogue)
+        steps: dict[str, Step] = {}
+        for node in self.nodes:
+            feeding = {edge.source for edge in self.edges if edge.target == node.id}
+            lags_us = [steps[name].lag_behind_us for name in feeding if name in steps]
+            lags_us += [one.lag_us for one in self.inputs if one.source in feeding and one.lag_us is not None]
+            made = self._step(node, schemas, catalogue)
+            steps[node.id] = replace(made, lag_us=max(lags_us, default=0), is_behind=bool(lags_us))
+        return list(steps.values())
+
     def _step(self, node: Node, schemas: Mapping[str, Schema], catalogue: Catalogue) -> Step:
         operator = catalogue.get(node.operator)
         config = operator.configure(node.config)
@@ -162,6 +232,15 @@ class ChainPlan:
         if instance is None:
             raise InvalidInput(f"{node.operator} is no serial operator", node=node.id)
         return Step(node.id, instance, _on_error(operator, config))
+
+
+def _ways(edges: Sequence[Edge], stages: Sequence[Stage]) -> dict[tuple[tuple[str, str], ...], Partitioning | None]:
+    """The inlets that edges lead to, those together that rows are brought to in one way, and which that is."""
+    ways: dict[tuple[int, Partitioning | None], list[Edge]] = {}
+    for edge in edges:
+        place = next(place for place, stage in enumerate(stages) if edge.target in stage.nodes)
+        ways.setdefault((place, stages[place].lanes_at(edge)), []).append(edge)
+    return {tuple((e.target, e.target_port) for e in together): lanes for (_, lanes), together in ways.items()}
 
 
 def _on_error(operator: Operator[Any], config: OperatorConfig) -> OnError:

@@ -143,6 +143,15 @@ class SerialOperator(Operator[C]):
     def lanes(self, config: C, inputs: Mapping[str, Schema]) -> Partitioning | None:
         return self.partitioning(config)
 
+    def kept_columns(self, config: C, inputs: Mapping[str, Schema]) -> Mapping[str, Mapping[str, str]]:
+        if not self.keeps_columns:
+            return {}
+        made = self.output_schema(config, inputs).carried
+        return {
+            port: {made.require(name).name: name for name in schema.carried.names if made.find(name) is not None}
+            for port, schema in inputs.items()
+        }
+
     def on_error(self, config: C) -> OnError:
         return OnError(config.on_error, config.retries) if isinstance(config, RowErrorConfig) else FAIL
 

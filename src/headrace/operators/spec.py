@@ -120,6 +120,10 @@ class Operator(ABC, Generic[C]):
         topics, and with nothing but filters, selects and sinks behind it."""
         return False
 
+    def kept_columns(self, config: C, inputs: Mapping[str, Schema]) -> Mapping[str, Mapping[str, str]]:
+        """By input: columns of the output that always equal one of that input, and which. Saying too little is safe."""
+        return {}
+
     def lanes(self, config: C, inputs: Mapping[str, Schema]) -> Partitioning | None:
         """How rows must be brought to lanes before a chain that this node is in; None where they can stay where they
         are."""

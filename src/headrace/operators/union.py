@@ -66,7 +66,11 @@ class Union(Operator[UnionConfig]):
         return dict.fromkeys(inputs, needed)
 
     def chain_instance(self, config: UnionConfig, inputs: Mapping[str, Schema]) -> Instance:
-        return _PassOn(self.output_schema(config, inputs).names)
+        return _PassOn(self.output_schema(config, inputs).carried.names)
+
+    def kept_columns(self, config: UnionConfig, inputs: Mapping[str, Schema]) -> Mapping[str, Mapping[str, str]]:
+        names = self.output_schema(config, inputs).carried.names
+        return {port: {name: schema.require(name).name for name in names} for port, schema in inputs.items()}
 
     def compile(self, config: UnionConfig, inputs: Mapping[str, DataFrame], context: CompileContext) -> DataFrame:
         frames = _in_order(inputs)

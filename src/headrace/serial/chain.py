@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import TypeAlias
@@ -27,6 +27,8 @@ TIMERS = "_timers"
 
 # A step, and the input of it that gets rows.
 Inlet: TypeAlias = "tuple[str, str]"
+# Takes rows of a step out of the chain.
+Tap: TypeAlias = "Callable[[pa.RecordBatch], None]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +48,15 @@ class Step:
     node: str
     operator: Operator
     on_error: OnError = FAIL
+    lag_us: int = 0
+    """How much earlier than the watermark its rows may be, by what comes before it."""
+    is_behind: bool = False
+    """Whether other steps may have held its rows back: then they are late by the watermark before."""
+
+    @property
+    def lag_behind_us(self) -> int:
+        """The same for the steps behind it."""
+        return self.lag_us + self.operator.lag_us
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +70,8 @@ class Moment:
     """How long one call into an operator may take."""
     handed_us: int | None = None
     """Before the chain rows may be held back: those before this time came with this micro-batch, or earlier."""
+    before_us: int | None = None
+    """The watermark of the micro-batch before."""
 
 
 @dataclass(slots=True)
@@ -79,19 +92,28 @@ class _Running:
     timers: Timers
     context: Context
     report: NodeReport
+    lag_us: int
 
 
 class Chain:
     """One micro-batch of one lane: `open`, then `process` and `signal` in order, then `finish`; `close` in any case.
 
-    Rows of outputs that lead to no other step leave the chain. Steps are in topological order; links are known to fit.
-    `entries` are, for each source of rows, the steps and inputs that get them; left out: one source, the first step.
+    Rows of outputs that lead to no other step leave the chain, or go to the tap of their step. Steps are in topological
+    order; links are known to fit. `entries` are, for each source of rows, the steps and inputs that get them; left out:
+    one source, the first step.
     """
 
     def __init__(
-        self, steps: Sequence[Step], links: Sequence[Link] = (), *, entries: Sequence[Sequence[Inlet]] | None = None
+        self,
+        steps: Sequence[Step],
+        links: Sequence[Link] = (),
+        *,
+        entries: Sequence[Sequence[Inlet]] | None = None,
+        taps: Mapping[str, Tap] | None = None,
     ) -> None:
+        """`taps` get all rows of some steps, for whoever comes after this chain."""
         self._steps = tuple(steps)
+        self._taps = taps or {}
         self._entries = entries or [[(self._steps[0].node, DEFAULT_INPUT)]]
         self._links: dict[tuple[str, str], list[Inlet]] = defaultdict(list)
         for link in links:
@@ -117,24 +139,28 @@ class Chain:
         """From how many sources rows come in."""
         return len(self._entries)
 
-    def open(self, lane: int, moment: Moment, states: Mapping[str, NodeState]) -> list[pa.RecordBatch]:
-        """Opens every operator, then calls the timers that are due. Returns the rows that leave by that."""
+    def open(self, lane: int, moment: Moment, states: Mapping[str, NodeState]) -> None:
+        """Opens every operator. Call `advance` next; or, where rows come that others held back, after those."""
         for step in self._steps:
             state = states[step.node]
             timers = Timers(state.value(TIMERS))
-            context = Context(step.node, lane, moment.batch, state, timers, moment.watermark_us, moment.now_us)
+            watermark_us = _lagging(moment.before_us if step.is_behind else moment.watermark_us, step.lag_us)
+            context = Context(step.node, lane, moment.batch, state, timers, watermark_us, moment.now_us)
             boundary = Boundary(
                 step.node, lane, step.operator, step.on_error, limit_s=moment.limit_s, input_places=self._input
             )
-            self._running[step.node] = _Running(boundary, step.operator, timers, context, NodeReport())
+            self._running[step.node] = _Running(boundary, step.operator, timers, context, NodeReport(), step.lag_us)
             boundary.call(step.operator.open, context)
-        return self.advance(moment.watermark_us, moment.now_us)
 
     def advance(self, watermark_us: int | None, now_us: int) -> list[pa.RecordBatch]:
-        """Calls the timers that are due at this watermark and time. Returns the rows that leave by that."""
+        """Calls the timers that are due at this watermark and time. Returns the rows that leave by that.
+
+        Step after step: rows that one held back reach the next before its own time goes on.
+        """
         for node, running in self._running.items():
-            running.context.watermark_us, running.context.now_us = watermark_us, now_us
-            for timer in running.timers.due(watermark_us, now_us):
+            reached_us = _lagging(watermark_us, running.lag_us)
+            running.context.watermark_us, running.context.now_us = reached_us, now_us
+            for timer in running.timers.due(reached_us, now_us):
                 self._pass_on(node, running.boundary.call(running.operator.on_timer, timer))
         return self._taken()
 
@@ -160,8 +186,9 @@ class Chain:
 
     def _raise_watermark(self, signal: Signal) -> list[pa.RecordBatch]:
         self.handled[signal.id] = list(self._running)
-        context = next(iter(self._running.values())).context
-        return self.advance(later(context.watermark_us, watermark_us(signal.parameters)), context.now_us)
+        first = next(iter(self._running.values()))
+        known_us = _lagging(first.context.watermark_us, -first.lag_us)
+        return self.advance(later(known_us, watermark_us(signal.parameters)), first.context.now_us)
 
     def finish(self) -> dict[str, NodeReport]:
         """Called when all rows went through: the state is complete afterwards. Returns what happened in each node."""
@@ -201,10 +228,13 @@ class Chain:
         report = self._running[node].report
         for batch in made:
             report.rows_out += batch.num_rows
-            inlets = self._links.get((node, batch.port), ())
+            inlets, tap = self._links.get((node, batch.port), ()), self._taps.get(node)
+            if tap is not None and batch.num_rows:
+                batch.share()
+                tap(batch.rows)
             if inlets:
                 self._hand(batch, inlets)
-            else:
+            elif tap is None:
                 self._leaving.append(batch)
 
     def _hand(self, batch: Batch, inlets: Sequence[Inlet]) -> None:
@@ -217,6 +247,10 @@ class Chain:
         rows = [batch.rows for batch in self._leaving if batch.num_rows]
         self._leaving = []
         return rows
+
+
+def _lagging(watermark_us: int | None, lag_us: int) -> int | None:
+    return None if watermark_us is None else watermark_us - lag_us
 
 
 def _aside(running: _Running) -> list[DeadLetter]:

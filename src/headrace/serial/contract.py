@@ -26,6 +26,8 @@ class Operator(ABC):
 
     stateless: ClassVar[bool] = False
     """True for an operator whose rows do not depend on each other: its bad rows can be found and set aside."""
+    lag_us: int = 0
+    """How much earlier than its watermark the event times of the rows may be that it lets out."""
 
     def open(self, context: Context) -> None:
         """Called before anything else in a micro-batch. The state is what the last committed one left."""

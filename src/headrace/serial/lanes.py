@@ -29,6 +29,8 @@ class LaneResult:
     """What a micro-batch of a lane leaves for the commit: versions of its state, figures, rows set aside."""
 
     lane: int
+    stage: int = 0
+    """Of the chain, where its rows are brought to lanes more than once."""
     versions: dict[str, Version] = field(default_factory=dict)
     reports: dict[str, NodeReport] = field(default_factory=dict)
     dead_letters: list[DeadLetter] = field(default_factory=list)
@@ -81,27 +83,33 @@ class LaneRun:
         *,
         event_times: Sequence[str | None],
         signals: Sequence[Signal] = (),
+        stage: int = 0,
     ) -> None:
-        """`event_times` are the columns of each source that hold its event time."""
+        """`event_times` are the columns of each source that hold its event time. In later stages rows come in that
+        earlier ones held back: timers wait for them."""
         self._chain = chain
         self.signals = signals
         self._store = store
         self._moment = moment
         self._versions = versions
         self._event_times = event_times
-        self.result = LaneResult(lane)
+        self.result = LaneResult(lane, stage)
 
     def rows(self, inputs: Iterable[LaneInput], *, private: bool = False) -> Iterator[pa.RecordBatch]:
         """The rows that leave the chain. Raises OperatorFailed; then nothing of the state is kept."""
         lane = self.result.lane
         states = {node: self._state(node) for node in self._chain.nodes}
         with _closing(self._chain):
-            yield from self._chain.open(lane, self._moment, states)
+            self._chain.open(lane, self._moment, states)
+            if not self.result.stage:
+                yield from self._due()
             for batch in inputs:
                 self._see(batch)
                 if batch.rows.num_rows:
                     places = batch.places(lane)
                     yield from self._chain.process(batch.rows, private=private, source=batch.source, places=places)
+            if self.result.stage:
+                yield from self._due()
             for signal in self.signals:
                 yield from self._chain.signal(signal)
             if self._store is None:
@@ -114,6 +122,9 @@ class LaneRun:
             for node, state in states.items():
                 base = self._versions.get(node, Version())
                 self.result.versions[node] = self._store.write(node, lane, self._moment.batch, state, base)
+
+    def _due(self) -> list[pa.RecordBatch]:
+        return self._chain.advance(self._moment.watermark_us, self._moment.now_us)
 
     def _state(self, node: str) -> NodeState:
         if self._store is None:

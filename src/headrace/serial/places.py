@@ -31,6 +31,11 @@ class Places:
         partitions = whole if isinstance(whole, int) else whole[start : start + count]
         return Places(partitions, self.offsets[start : start + count])
 
+    def take(self, rows: Integers) -> Places:
+        """Those of some rows."""
+        whole = self.partitions
+        return Places(whole if isinstance(whole, int) else whole[rows], self.offsets[rows])
+
     def __str__(self) -> str:
         first, last = self.at(0), self.at(len(self.offsets) - 1)
         if first == last:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import numpy as np
 import pyarrow as pa
@@ -19,9 +19,14 @@ from headrace.serial.versions import Manifest, Version
 
 
 def repartitioned(
-    store: StateStore, manifest: Manifest, partitioning: Partitioning, lane_count: int, batch: int
+    store: StateStore,
+    manifest: Manifest,
+    partitioning: Callable[[str], Partitioning],
+    lane_count: int,
+    batch: int,
 ) -> dict[str, dict[int, Version]]:
     """New files for all nodes, durable when this returns; the old ones stay. Returns the manifest that names them.
+    `partitioning` tells for a node what its lanes are by.
 
     Where inputs have keys of their own, the state of an input has its port's name. Raises InvalidInput, that names the
     node, for state that belongs to no key.
@@ -29,7 +34,7 @@ def repartitioned(
     made: dict[str, dict[int, Version]] = {}
     for node, lanes in manifest.items():
         states = [store.load(node, lane, version).claim_all() for lane, version in sorted(lanes.items())]
-        shares = _shares(node, states, partitioning, lane_count)
+        shares = _shares(node, states, partitioning(node), lane_count)
         made[node] = {lane: store.write_whole(node, lane, batch, share) for lane, share in enumerate(shares) if share}
     return made
 

@@ -6,7 +6,7 @@ What Spark holds has the columns that come in and out, and nothing of the operat
 from __future__ import annotations
 
 import pickle
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
@@ -21,6 +21,7 @@ from headrace.operators import Catalogue, load_catalogue
 from headrace.operators.arrow_types import arrow_schema
 from headrace.operators.plugin_folder import folder_signature, use_plugin_folder
 from headrace.serial import LaneInput, LaneResult, LaneRun, LocalFiles, NodeReport, StateStore
+from headrace.serial.chain import Tap
 from headrace.spark.orders import ORDERS_PROPERTY, Orders
 from headrace.spark.packets import ReadCounts
 from headrace.spark.pieces import ROWS_PER_PIECE, pieces_of
@@ -57,42 +58,63 @@ def lane_task(
     *,
     sink: SinkSpec | None,
     read: ReadCounts | None = None,
+    stage: int = 0,
+    before: Sequence[bytes] = (),
 ) -> Iterator[pa.RecordBatch]:
     """One micro-batch of one lane: one commit message if it stages its rows for a `sink`, else rows with asides beside.
 
-    `read` is what was read, where that is counted here and not by Spark. Raises OperatorFailed.
+    `read` is what was read, where that is counted here and not by Spark; `before` is filled, as rows come, with what
+    lanes of stages before this last one left. Raises OperatorFailed.
     """
-    catalogue = _catalogue()
-    made = _lane_rows(orders, lane, inputs, catalogue, read=ReadCounts() if read is None else read)
+    catalogue = current_catalogue()
+    orders = replace(orders, plan=orders.plan.stage(stage, catalogue))
+    run = lane_run(orders, lane, catalogue, stage=stage)
+    made = _lane_rows(orders, run, inputs, catalogue, read=ReadCounts() if read is None else read, before=before)
     if sink is not None:
         return iter([message_of(sink, made)])
-    output = arrow_schema(orders.plan.output_schema(catalogue))
+    output = arrow_schema(orders.plan.output_schema(catalogue).carried)
     return (_widened(batch, output) for batch in made)
+
+
+def lane_run(
+    orders: Orders, lane: int, catalogue: Catalogue, *, stage: int = 0, taps: Mapping[str, Tap] | None = None
+) -> LaneRun:
+    """One micro-batch of one lane, with the orders of its stage."""
+    store = None if orders.directory is None else _store(orders.directory)
+    event_times = [one.event_time for one in orders.plan.inputs]
+    chain = orders.plan.chain(catalogue, taps)
+    versions, signals = orders.versions(lane), orders.signals
+    return LaneRun(
+        chain, store, lane, orders.moment, versions, event_times=event_times, signals=signals, stage=stage
+    )  # fmt: skip
 
 
 def _lane_rows(
     orders: Orders,
-    lane: int,
+    run: LaneRun,
     inputs: Iterable[LaneInput],
     catalogue: Catalogue,
     *,
     read: ReadCounts,
+    before: Sequence[bytes],
 ) -> Iterator[pa.RecordBatch]:
-    """Rows of exactly the output's columns; at last a batch with nothing but dead letters and the lane's result."""
-    store = None if orders.directory is None else _store(orders.directory)
-    event_times = [one.schema.event_time for one in orders.plan.inputs]
-    output = arrow_schema(orders.plan.output_schema(catalogue))
-    chain = orders.plan.chain(catalogue)
-    versions, signals = orders.versions(lane), orders.signals
-    run = LaneRun(chain, store, lane, orders.moment, versions, event_times=event_times, signals=signals)
+    """Rows of exactly the output's columns; at last a batch with nothing but dead letters and the lanes' results."""
+    output = arrow_schema(orders.plan.output_schema(catalogue).carried)
     for rows in run.rows(inputs, private=True):
         yield rows if rows.schema == output else rows.cast(output)
-    for node in {**read.rows, **read.bad}:
-        run.result.reports[node] = NodeReport(rows_out=read.rows[node], failed=read.bad[node])
+    note_read(run.result, read)
     letters: list[str | None] = [letter.to_json() for letter in run.result.dead_letters]
     run.result.dead_letters = []
-    results = [*([None] * len(letters)), pickle.dumps(run.result)]
-    yield pa.record_batch([pa.array([*letters, None], pa.string()), pa.array(results, pa.binary())], schema=_ASIDES)
+    results = [pickle.dumps(run.result), *before]
+    texts = pa.array([*letters, *([None] * len(results))], pa.string())
+    lanes = pa.array([*([None] * len(letters)), *results], pa.binary())
+    yield pa.record_batch([texts, lanes], schema=_ASIDES)
+
+
+def note_read(result: LaneResult, read: ReadCounts) -> None:
+    """With the nodes before the chain, where readers did their work."""
+    for node in {**read.rows, **read.bad}:
+        result.reports[node] = NodeReport(rows_out=read.rows[node], failed=read.bad[node])
 
 
 def results_of(messages: Iterable[bytes]) -> list[LaneResult]:
@@ -129,7 +151,7 @@ def _widened(batch: pa.RecordBatch, output: pa.Schema) -> pa.RecordBatch:
     return pa.record_batch(columns, names=[field.name for field in fields])
 
 
-def _catalogue() -> Catalogue:
+def current_catalogue() -> Catalogue:
     """As of now: files of the plugin folder may have changed since the last micro-batch."""
     return _catalogue_as_of(folder_signature())
 

@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -70,7 +71,7 @@ class ChainDriver:
         same = (
             [node.id for node in plan.nodes] == [node.id for node in self.plan.nodes]
             and (plan.inputs, plan.edges) == (self.plan.inputs, self.plan.edges)
-            and plan.partitioning(catalogue) == self.plan.partitioning(catalogue)
+            and plan.stages(catalogue) == self.plan.stages(catalogue)
             and plan.output_schema(catalogue) == self.plan.output_schema(catalogue)
         )
         if not same:
@@ -88,7 +89,8 @@ class ChainDriver:
         """Called before a micro-batch runs: tasks of this thread's jobs find their orders afterwards."""
         self._require_lanes(last)
         handed_us = batch_watermark_us(offsets) if self.behind_windows else None
-        moment = Moment(batch, last.progress.watermark_us, batch_time_us(offsets), CALL_LIMIT_S, handed_us)
+        watermark_us, now_us = last.progress.watermark_us, batch_time_us(offsets)
+        moment = Moment(batch, watermark_us, now_us, CALL_LIMIT_S, handed_us, last.before_us)
         plan = self.running(last, signals)
         orders = Orders(plan, moment, str(self.directory), last.manifest, plugin_folder(), signals.offered)
         frame.sparkSession.sparkContext.setLocalProperty(ORDERS_PROPERTY, orders.to_json())
@@ -99,7 +101,9 @@ class ChainDriver:
     ) -> ChainRecord:
         """The record of a micro-batch whose winning tasks left these results. Raises Conflict, CorruptData."""
         self._require_lanes(last)
-        if self.lane_count is not None and {result.lane for result in results} != set(range(self.lane_count)):
+        stages = range(1 + max((result.stage for result in results), default=0))
+        ran = {(result.stage, result.lane) for result in results}
+        if self.lane_count is not None and ran != set(product(stages, range(self.lane_count))):
             raise CorruptData(f"batch {moment.batch}: not every lane of the chain has run")
         latest: dict[int, int] = {}
         for result in results:
@@ -113,7 +117,7 @@ class ChainDriver:
         waiting = (result.next_event_us for result in results if result.next_event_us is not None)
         self._note_due(progress.has_reached(min(waiting, default=None)))
         nodes = last.nodes if self._next is None else self._next[0]
-        return ChainRecord(_merged(last.manifest, results), progress, self.lane_count, nodes)
+        return ChainRecord(_merged(last.manifest, results), progress, self.lane_count, nodes, moment.watermark_us)
 
     def identity(self, last: str) -> str:
         """Of the query from the next micro-batch on."""

@@ -16,9 +16,10 @@ from headrace.operators.serial_chain import ChainPlan
 from headrace.serial import Partitioning
 from headrace.serial.key_hash import KEY_SEPARATOR, NULL_KEY
 from headrace.serial.places import origin_of
-from headrace.spark.chain import current_orders, inputs_of, lane_task
+from headrace.spark.chain import current_catalogue, current_orders, inputs_of, lane_task
 from headrace.spark.chain_inputs import in_one_frame, inputs_apart
-from headrace.spark.packets import LANE, ReadCounts, unpacked
+from headrace.spark.chain_stage import arrived_at, stage_task
+from headrace.spark.packets import LANE, PACKET_COLUMNS, unpacked
 from headrace.spark.record_rows import are_rows
 from headrace.spark.specs import CHAIN_COLUMN, LETTER_COLUMN, MESSAGE_COLUMN, RECORD_COLUMNS, RECORD_ORIGIN
 from headrace.spark.staging import current_sink
@@ -33,24 +34,40 @@ def columns_behind(chain: ChainPlan, catalogue: Catalogue, *, stages: bool) -> s
     """The columns of a frame behind a chain: its rows with dead letters and results beside them, or messages."""
     if stages:
         return f"{MESSAGE_COLUMN} BINARY"
-    output = chain.output_schema(catalogue)
+    output = chain.output_schema(catalogue).carried
     return ", ".join([str(output), f"{LETTER_COLUMN} STRING", f"{CHAIN_COLUMN} BINARY"])
 
 
 def behind_packets(
     packets: DataFrame, chain: ChainPlan, catalogue: Catalogue, lane_count: int, *, stages: bool
 ) -> DataFrame:
-    """Packets that the sources' readers made, brought to their lanes."""
+    """Packets that the sources' readers made, brought to their lanes, once for each stage of the chain."""
     columns = [one.schema for one in chain.inputs]
+    last = len(chain.stages(catalogue)) - 1
 
     def run(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         orders, lane = current_orders(columns)
-        counts = ReadCounts()
+        arrived = arrived_at(orders.plan, last, current_catalogue())
         sink = current_sink() if stages else None
-        yield from lane_task(orders, lane, unpacked(batches, counts), sink=sink, read=counts)
+        inputs = unpacked(batches, arrived)
+        yield from lane_task(
+            orders, lane, inputs, sink=sink, read=arrived.counts, stage=last, before=arrived.results
+        )  # fmt: skip
 
+    for number in range(last):
+        packets = packets.repartitionById(lane_count, LANE).mapInArrow(
+            _stage(columns, number, lane_count), PACKET_COLUMNS
+        )
     brought = packets.repartitionById(lane_count, LANE)
     return brought.mapInArrow(run, columns_behind(chain, catalogue, stages=stages))
+
+
+def _stage(columns: Sequence[Schema], number: int, lane_count: int) -> Task:
+    def run(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        orders, lane = current_orders(columns)
+        yield from stage_task(orders, number, lane, batches, lane_count)
+
+    return run
 
 
 def behind_rows(
@@ -92,8 +109,8 @@ def with_records(frame: DataFrame, schema: Schema) -> DataFrame:
 
 def lanes_of(chain: ChainPlan, catalogue: Catalogue, wanted: int) -> int | None:
     """How many lanes rows are spread over; None where lanes are the source's partitions."""
-    partitioning = chain.partitioning(catalogue)
-    return None if partitioning is None else partitioning.lane_count(wanted)
+    wants = [stage.partitioning for stage in chain.stages(catalogue)]
+    return max((one.lane_count(wanted) for one in wants if one is not None), default=None)
 
 
 def by_lane(frame: DataFrame, schema: Schema, partitioning: Partitioning, lane_count: int) -> DataFrame:

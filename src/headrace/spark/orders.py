@@ -39,7 +39,7 @@ class Orders:
                 "nodes": [node.to_dict() for node in self.plan.nodes],
                 "inputs": [_fields(one) for one in self.plan.inputs],
                 "edges": [edge.to_dict() for edge in self.plan.edges],
-                "moment": [moment.batch, moment.watermark_us, moment.now_us, moment.limit_s],
+                "moment": [moment.batch, moment.watermark_us, moment.now_us, moment.limit_s, None, moment.before_us],
                 "directory": self.directory,
                 "manifest": manifest_to_json(self.manifest),
                 "plugins": self.plugins,
@@ -61,6 +61,7 @@ class Orders:
 @dataclass(frozen=True, slots=True)
 class ChainRecord:
     """The chain's part of a commit record: which files make up its state, how far event time came, how many lanes.
+    `before_us` is the watermark that the micro-batch had.
 
     `nodes` are the operators from the next micro-batch on, if others than the query was started with: so which ones a
     micro-batch gets is told by where it begins, also when it is run again.
@@ -70,6 +71,7 @@ class ChainRecord:
     progress: Progress = field(default_factory=Progress)
     lane_count: int | None = None
     nodes: tuple[Node, ...] | None = None
+    before_us: int | None = None
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -77,6 +79,7 @@ class ChainRecord:
             "progress": self.progress.to_json(),
             "lane_count": self.lane_count,
             "nodes": None if self.nodes is None else [node.to_dict() for node in self.nodes],
+            "before_us": self.before_us,
         }
 
     @classmethod
@@ -85,17 +88,21 @@ class ChainRecord:
             return cls()
         progress = Progress.from_json(value["progress"])
         nodes = None if value.get("nodes") is None else _nodes(value["nodes"])
-        return cls(manifest_from_json(value["manifest"]), progress, value["lane_count"], nodes)
+        manifest = manifest_from_json(value["manifest"])
+        return cls(manifest, progress, value["lane_count"], nodes, value.get("before_us"))
 
 
 def _fields(one: ChainInput) -> list[Any]:
     """As plain data: a column may have a type that only Spark can tell, which is no type to read."""
     columns = [[column.name, column.type] for column in one.schema]
-    return [one.source, columns, one.schema.event_time]
+    return [one.source, columns, one.schema.event_time, one.inlets]
 
 
-def _input(source: str, columns: Iterable[tuple[str, str]], event_time: str | None) -> ChainInput:
-    return ChainInput(source, Schema(tuple(Column(*column) for column in columns), event_time=event_time))
+def _input(
+    source: str, columns: Iterable[tuple[str, str]], event_time: str | None, inlets: Iterable[tuple[str, str]]
+) -> ChainInput:
+    schema = Schema(tuple(Column(*column) for column in columns), event_time=event_time)
+    return ChainInput(source, schema, tuple((node, port) for node, port in inlets))
 
 
 def _nodes(listed: Iterable[Mapping[str, Any]]) -> tuple[Node, ...]:

@@ -24,8 +24,8 @@ PACKET_COLUMNS = f"{LANE} INT, {ORIGIN} INT, {ORDINAL} INT, {PACKET} BINARY"
 ROWS_PER_PACKING = 131_072
 # Packets of so many rows go to the chain as they are: to put two together is to copy them.
 ROWS_PER_LANE = 16_384
-# The ordinal of a packet that holds no rows, but what its reader counted.
-COUNTS = -1
+# The ordinals of packets that hold no rows, but what a reader counted, or what a lane of an earlier stage left.
+COUNTS, RESULT = -1, -2
 
 
 @dataclass(slots=True)
@@ -91,22 +91,50 @@ def packet_of(counts: ReadCounts, partition: int, lane_count: int) -> pa.RecordB
     return _table([partition % lane_count], partition, COUNTS, pa.array([counts.to_bytes()], pa.binary()))
 
 
-def unpacked(packets: Iterable[pa.RecordBatch], counts: ReadCounts) -> Iterator[LaneInput]:
-    """A lane's rows in the order (origin, place in it), however they arrived. Adds to the counts."""
+def result_packet(result: bytes, lane: int) -> pa.RecordBatch:
+    """What a lane of an earlier stage left, for the commit."""
+    return _table([lane], lane, RESULT, pa.array([result], pa.binary()))
+
+
+@dataclass(slots=True)
+class Arrived:
+    """What came to a lane of a stage beside its rows: what readers counted, what lanes of earlier stages left, and
+    packets for later stages. `sources` are the numbers of the inputs that are for this stage."""
+
+    sources: frozenset[int]
+    counts: ReadCounts = field(default_factory=ReadCounts)
+    results: list[bytes] = field(default_factory=list)
+    for_later: list[pa.RecordBatch] = field(default_factory=list)
+
+    def own(self, packets: pa.RecordBatch) -> pa.RecordBatch:
+        """Those with rows for this stage; of the others it takes note."""
+        origins, ordinals = packets.column(ORIGIN).to_numpy(), packets.column(ORDINAL).to_numpy()
+        has_rows = ordinals >= 0
+        for row in np.flatnonzero(~has_rows).tolist():
+            content = packets.column(PACKET)[row].as_py()
+            if ordinals[row] == COUNTS:
+                self.counts.add(content)
+            else:
+                self.results.append(content)
+        is_own = has_rows & np.isin(origins // PARTITIONS_PER_SOURCE, list(self.sources))
+        if (has_rows & ~is_own).any():
+            self.for_later.append(packets.filter(pa.array(has_rows & ~is_own)))
+        return packets if is_own.all() else packets.filter(pa.array(is_own))
+
+
+def unpacked(packets: Iterable[pa.RecordBatch], arrived: Arrived) -> Iterator[LaneInput]:
+    """A lane's rows in the order (origin, place in it), however they arrived."""
     waiting: list[tuple[int, int, pa.Buffer]] = []
-    for batch in packets:
+    for batch in map(arrived.own, packets):
         places = np.stack([batch.column(ORIGIN).to_numpy(), batch.column(ORDINAL).to_numpy()], axis=1).tolist()
         for (origin, ordinal), content in zip(places, batch.column(PACKET), strict=True):
-            if ordinal == COUNTS:
-                counts.add(content.as_py())
-            else:
-                waiting.append((origin, ordinal, content.as_buffer()))
+            waiting.append((origin, ordinal, content.as_buffer()))
     waiting.sort(key=lambda packet: packet[:2])
     for origin in dict.fromkeys(packet[0] for packet in waiting):
         batches = (batch for at, _, content in waiting if at == origin for batch in pa.ipc.open_stream(content))
         source = origin // PARTITIONS_PER_SOURCE
         yield from (without_offsets(rows, origin=origin, source=source) for rows in in_pieces(batches, ROWS_PER_LANE))
-    yield from counts.reached()
+    yield from arrived.counts.reached()
 
 
 def _packets(rows: pa.RecordBatch, origin: int, ordinal: int, lanes: Integers) -> pa.RecordBatch:

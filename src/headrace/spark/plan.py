@@ -6,11 +6,13 @@ Sinks whose rows come from the same base (a source or a stateful node) by filter
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import cast
 
 from headrace.errors import InvalidInput
 from headrace.graph.document import Edge, Json, Node, canonical_json
+from headrace.graph.schema import Schema
 from headrace.graph.validation import Validated
 from headrace.operators import Catalogue
 from headrace.operators.row_step import RowStep
@@ -115,23 +117,30 @@ def plan_queries(validated: Validated, catalogue: Catalogue) -> tuple[QueryPlan,
 
 
 def chain_of(plan: QueryPlan, validated: Validated, catalogue: Catalogue) -> ChainPlan | None:
-    """The serial nodes at the end of a query's chain, with the unions between and right before them.
+    """The serial nodes at the end of a query's chain, with the unions between and right before them, and what else runs
+    with them.
 
     Raises InvalidInput where others follow them, or where their rows cannot be brought together.
     """
-    members = _members(plan, catalogue)
+    members = _members(plan, validated, catalogue)
     if not members:
         return None
     inside = {node.id for node in members}
     edges = tuple(edge for node in members for edge in plan.inputs_of(node))
     sources = dict.fromkeys(edge.source for edge in edges if edge.source not in inside)
     inputs = tuple(ChainInput(source, validated.schemas[source]) for source in sources)
-    chain = ChainPlan(members, inputs, edges)
+    chain = ChainPlan(members, inputs, edges).divided(catalogue)
+    stages = chain.stages(catalogue)
+    is_moved = all(stage.partitioning is not None and stage.partitioning.strategy == "by_key" for stage in stages)
+    from_topics = all(way_of(source, validated, catalogue) is not None for source in sources)
+    if len(stages) > 1 and not (is_moved and from_topics):
+        hint = "use the same keys, or write to a topic between them"
+        raise InvalidInput("neighbouring serial nodes have different keys", node=stages[1].nodes[0], hint=hint)
     _require_order(plan, chain, catalogue)
     return chain
 
 
-def _members(plan: QueryPlan, catalogue: Catalogue) -> tuple[Node, ...]:
+def _members(plan: QueryPlan, validated: Validated, catalogue: Catalogue) -> tuple[Node, ...]:
     """Nodes of the chain, in the order of the plan. Raises InvalidInput where one in Spark's plan follows them."""
     serial = {node.id for node in plan.chain if catalogue.get(node.operator).spec.kind == "serial"} | plan.in_chain
     inside = set(serial)
@@ -140,13 +149,13 @@ def _members(plan: QueryPlan, catalogue: Catalogue) -> tuple[Node, ...]:
         if not feeding & inside:
             continue
         if node.id not in serial and not _joins(node):
-            hint = "filters, selects, unions and sinks can; for more, write to a topic and go on from there"
-            raise InvalidInput(f"{node.operator} cannot follow a serial operator", node=node.id, hint=hint)
+            hint = "write the rows to a topic, and go on from there"
+            raise InvalidInput(f"{node.operator} cannot follow a serial operator here", node=node.id, hint=hint)
         inside.add(node.id)
     # A union of topics right before the chain is a part of it: so its rows need not pass through Spark's plan.
     for node in reversed(plan.chain):
         feeds_chain = any(follower.id in inside for follower in plan.followers_of(node))
-        if feeds_chain and _joins(node) and all(_is_read(plan, edge.source) for edge in plan.inputs_of(node)):
+        if feeds_chain and _joins(node) and _is_read(node.id, validated, catalogue):
             inside.add(node.id)
     return tuple(node for node in plan.chain if node.id in inside)
 
@@ -155,13 +164,11 @@ def _joins(node: Node) -> bool:
     return node.operator == "union"
 
 
-def _is_read(plan: QueryPlan, node_id: str) -> bool:
-    """Whether rows come straight from topics, through nothing but unions."""
-    node = plan.node(node_id)
-    edges = plan.inputs_of(node)
-    if not edges:
-        return node.operator == "topic"
-    return _joins(node) and all(_is_read(plan, edge.source) for edge in edges)
+def _is_read(node_id: str, validated: Validated, catalogue: Catalogue) -> bool:
+    """Whether rows come straight from topics, by their readers' work and unions."""
+    if not _joins(validated.document.node(node_id)):
+        return way_of(node_id, validated, catalogue) is not None
+    return all(_is_read(edge.source, validated, catalogue) for edge in validated.document.inputs_of(node_id))
 
 
 def _require_order(plan: QueryPlan, chain: ChainPlan, catalogue: Catalogue) -> None:
@@ -213,18 +220,67 @@ def _plan(chain: tuple[str, ...], branches: list[Branch], validated: Validated, 
     bad_rows_of = nodes[0] if len(nodes) == 1 and nodes[0].operator == "topic" else None
     edges = tuple(edge for edge in validated.document.edges if {edge.source, edge.target} <= set(chain))
     beside = tables_and_their_steps(nodes, validated.document)
-    in_chain = frozenset({chain[-1]} if _runs_in_chain(nodes[-1], validated, catalogue) else ())
+    in_chain = _in_chain(nodes, validated, catalogue)
     return QueryPlan(chain[-1], nodes, tuple(branches), mode, bad_rows_of, edges, beside, in_chain)
 
 
-def _runs_in_chain(base: Node, validated: Validated, catalogue: Catalogue) -> bool:
-    """Whether rows come to the base of a query straight from topics, and it does better without Spark's plan."""
-    edges = validated.document.inputs_of(base.id)
-    inputs = {edge.target_port: validated.schemas[edge.source] for edge in edges}
-    # A node that feeds two inputs would have its rows brought to lanes by two keys.
-    is_able = len({edge.source for edge in edges}) == len(edges)
-    is_able = is_able and catalogue.get(base.operator).runs_in_chain(validated.configs[base.id], inputs)
-    return is_able and all(way_of(edge.source, validated, catalogue) is not None for edge in edges)
+def _in_chain(nodes: Sequence[Node], validated: Validated, catalogue: Catalogue) -> frozenset[str]:
+    """The nodes that Spark's plan could run, and that run in a chain all the same: because they follow serial ones, or
+    because all of the query's state can be there, with its rows straight from topics."""
+    serial = {node.id for node in nodes if catalogue.get(node.operator).spec.kind == "serial"}
+    able = _able(nodes, serial, validated, catalogue)
+    whole = _without_steps_before(able | serial, nodes, validated, catalogue)
+    edges = [edge for name in whole for edge in validated.document.inputs_of(name)]
+    entries = [edge for edge in edges if edge.source not in whole]
+    from_topics = all(way_of(edge.source, validated, catalogue) is not None for edge in entries)
+    wants = any(_wants_chain(node, validated, catalogue) for node in nodes if node.id in whole - serial)
+    # Unions go with those around them, wherever these are.
+    unions = {node.id for node in nodes if _joins(node)}
+    if nodes[-1].id in whole and from_topics and (wants or serial):
+        return frozenset(whole - serial - unions)
+    return frozenset(name for name in able - unions if _follows(name, serial, validated))
+
+
+def _able(nodes: Sequence[Node], serial: set[str], validated: Validated, catalogue: Catalogue) -> set[str]:
+    """Nodes that can run in a chain, as all can that follow them."""
+    inside = {node.id for node in nodes}
+    able: set[str] = set()
+    for node in reversed(nodes):
+        followers = {e.target for e in validated.document.edges if e.source == node.id} & inside
+        if followers <= able | serial and node.id not in serial and _has_instance(node, validated, catalogue):
+            able.add(node.id)
+    return able
+
+
+def _has_instance(node: Node, validated: Validated, catalogue: Catalogue) -> bool:
+    inputs = _inputs(node, validated)
+    operator = catalogue.get(node.operator)
+    return bool(inputs) and operator.chain_instance(validated.configs[node.id], inputs) is not None
+
+
+def _wants_chain(node: Node, validated: Validated, catalogue: Catalogue) -> bool:
+    return catalogue.get(node.operator).runs_in_chain(validated.configs[node.id], _inputs(node, validated))
+
+
+def _without_steps_before(
+    members: set[str], nodes: Sequence[Node], validated: Validated, catalogue: Catalogue
+) -> set[str]:
+    """Filters and selects that the topic's reader can do are no part of the chain."""
+    kept = set(members)
+    for node in nodes:
+        feeding = {edge.source for edge in validated.document.inputs_of(node.id)}
+        if node.id in kept and not feeding & kept and way_of(node.id, validated, catalogue) is not None:
+            kept.discard(node.id)
+    return kept
+
+
+def _follows(name: str, others: set[str], validated: Validated) -> bool:
+    feeding = {edge.source for edge in validated.document.inputs_of(name)}
+    return bool(feeding & others) or any(_follows(one, others, validated) for one in feeding)
+
+
+def _inputs(node: Node, validated: Validated) -> dict[str, Schema]:
+    return {e.target_port: validated.schemas[e.source] for e in validated.document.inputs_of(node.id)}
 
 
 def _dead_letter(source: Node, validated: Validated) -> str | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -9,6 +10,7 @@ from pathlib import Path
 from headrace.errors import Conflict, InvalidInput
 from headrace.graph.validation import Validated
 from headrace.operators import Catalogue
+from headrace.operators.serial_chain import ChainPlan
 from headrace.serial import LocalFiles, Partitioning, StateStore
 from headrace.serial.repartition import repartitioned
 from headrace.spark.commit import CommitLog, CommitRecord
@@ -43,19 +45,28 @@ def repartition(
     found = []
     for plan in plan_queries(validated, catalogue):
         chain = chain_of(plan, validated, catalogue)
-        partitioning = None if chain is None else chain.partitioning(catalogue)
-        if partitioning is not None and partitioning.keys:
+        lanes = {} if chain is None else _lanes(chain, catalogue)
+        if any(one.keys for one in lanes.values()):
             home = QueryHome(validated.document.name, plan, jobs_directory)
             log = CommitLog(Client(bootstrap, client_id=f"headrace-{home.name}"), home.name)
             with closing(log):
-                found.append(_repartition_query(home, log, partitioning, lane_count))
+                found.append(_repartition_query(home, log, lanes, lane_count))
     if not found:
         hint = "lanes of chains with partitioned=as_topic are the topic's partitions"
         raise InvalidInput(f"no chain of {validated.document.name!r} is spread by key", hint=hint)
     return found
 
 
-def _repartition_query(home: QueryHome, log: CommitLog, partitioning: Partitioning, lane_count: int) -> Repartitioned:
+def _lanes(chain: ChainPlan, catalogue: Catalogue) -> dict[str, Partitioning]:
+    """What the lanes of each node are by, in its own words."""
+    stages = chain.stages(catalogue)
+    found = {name: stage.lanes_of(name) for stage in stages for name in stage.nodes}
+    return {name: lanes for name, lanes in found.items() if lanes is not None}
+
+
+def _repartition_query(
+    home: QueryHome, log: CommitLog, lanes: Mapping[str, Partitioning], lane_count: int
+) -> Repartitioned:
     last = _last(home.plan, log)
     record = ChainRecord.from_json(last.chain)
     if record.lane_count is None:
@@ -63,7 +74,7 @@ def _repartition_query(home: QueryHome, log: CommitLog, partitioning: Partitioni
     done = Repartitioned(home.name, record.lane_count, lane_count)
     if lane_count != record.lane_count:
         store = StateStore(LocalFiles(home.directory / "serial"))
-        manifest = repartitioned(store, record.manifest, partitioning, lane_count, max(last.batch, 0))
+        manifest = repartitioned(store, record.manifest, lanes.__getitem__, lane_count, max(last.batch, 0))
         log.commit(replace(last, chain=replace(record, manifest=manifest, lane_count=lane_count).to_json()), {})
     return done
 
