@@ -117,6 +117,7 @@ class ChainTester:
         self.nodes = self.nodes or self.make().nodes
         self.versions = {node: Version() for node in self.nodes}
         self.progress = Progress()
+        self._before_us: int | None = None
         self._store = StateStore(self.files)
 
     def run(self, *batches: Rows, signals: Sequence[Signal] = (), crash: CrashPoint | None = None) -> pa.Table | None:
@@ -147,7 +148,7 @@ class ChainTester:
         crash: CrashPoint | None,
         signals: Sequence[Signal] = (),
     ) -> pa.Table | None:
-        moment = Moment(self.batch, watermark_us, self.clock.now_us)
+        moment = Moment(self.batch, watermark_us, self.clock.now_us, before_us=self._before_us)
         chain, versions = self.make(), self.versions
         times = self.event_times or [self.event_time] * chain.source_count
         run = LaneRun(chain, self._store, self.lane, moment, versions, event_times=times, signals=signals)
@@ -162,6 +163,7 @@ class ChainTester:
                 self._store = StateStore(self.files)
             raise
         self._commit(run, made)
+        self._before_us = watermark_us
         return pa.Table.from_batches(made) if made else None
 
     def _commit(self, run: LaneRun, made: list[pa.RecordBatch]) -> None:

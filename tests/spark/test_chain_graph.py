@@ -93,8 +93,13 @@ def test_one_output_to_two_operators_and_two_outputs_into_one(pieces: list[tuple
     assert sum(report.copies.count for report in tester.reports.values()) == 0
 
 
-def test_a_filter_between_a_topic_and_the_union_keeps_the_union_in_sparks_plan() -> None:
-    plan = planned(f"{SOURCES} ! filter n>1 ! union as all ! {TOTALS} ! preview\n{OTHER} ! @all.in_2")
+def test_a_filter_between_a_topic_and_the_union_is_left_to_the_topics_reader() -> None:
+    plan = planned(f"{SOURCES} ! filter n>1 as some ! union as all ! {TOTALS} ! preview\n{OTHER} ! @all.in_2")
+    assert [one.source for one in plan.inputs] == ["some", "two"]
+
+
+def test_what_only_spark_can_do_before_the_union_keeps_the_union_in_sparks_plan() -> None:
+    plan = planned(f"{SOURCES} ! filter \"soundex(k) = 'a'\" ! union as all ! {TOTALS} ! preview\n{OTHER} ! @all.in_2")
     assert [one.source for one in plan.inputs] == ["all"]
 
 
@@ -131,12 +136,15 @@ def test_a_partitioning_that_cannot_be_is_refused(settings: str, told: str) -> N
             'file rows schema="k STRING, n BIGINT, s BIGINT" ! @all.in_2',
             "not all topics",
         ),
-        (f"{SOURCES} ! python headrace.operators.samples:unchanged ! {TOTALS} ! preview", "python may change"),
-        (f"{SOURCES} ! {TOTALS} ! deduplicate s ! preview", "key 's' is only made in the chain"),
+        (f"{SOURCES} ! python headrace.operators.samples:unchanged ! {TOTALS} ! preview", "leave them where they are"),
+        (
+            f"{SOURCES} ! filter \"soundex(k) = 'a'\" ! {TOTALS} ! deduplicate s ! preview",
+            "neighbouring serial nodes have different keys",
+        ),
         (
             'topic one schema="k STRING, n BIGINT, at TIMESTAMP" event_time=at ! @j.left\n'
             'topic two schema="k STRING, m BIGINT, ts TIMESTAMP" event_time=ts ! @j.right\n'
-            f'join "left.k = right.k" after=1h as j ! {TOTALS} ! preview',
+            f'join "left.k = right.k" kind=left after=1h as j ! {TOTALS} ! preview',
             "one source",
         ),
     ],

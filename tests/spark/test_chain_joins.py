@@ -113,7 +113,7 @@ def test_a_batch_comes_to_the_same(stack: Stack) -> None:
     [
         ('"left.k = right.payer" before="1 second"', True),
         ('"left.k = right.payer AND left.id < right.paid" before="1 second"', True),
-        ('"left.k = right.payer" window="1 minute"', False),
+        ('"left.k = right.payer" window="1 minute"', True),
         ('"left.k = right.payer" kind=left before="1 second"', False),
         ('"upper(left.k) = right.payer" before="1 second"', False),
     ],

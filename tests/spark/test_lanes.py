@@ -233,10 +233,10 @@ def test_a_bounded_run_has_no_state_and_calls_every_timer(tmp_path: Path) -> Non
     assert made["c"].to_pylist() == [1, 1, None]
 
 
-def test_keys_of_neighbours_must_agree() -> None:
+def test_neighbours_with_other_keys_are_another_stage() -> None:
     nodes = (Node("w", "length-window", {**LENGTH, "partitioned": "by_key"}), Node("d", "deduplicate", {"keys": ["n"]}))
-    with pytest.raises(InvalidInput, match="different keys"):
-        ChainPlan.line(nodes, SCHEMA).partitioning(Catalogue())
+    stages = ChainPlan.line(nodes, SCHEMA).stages(Catalogue())
+    assert [(stage.nodes, str(stage.partitioning)) for stage in stages] == [(("w",), "k"), (("d",), "n")]
 
 
 def test_the_time_of_a_batch_is_what_spark_wrote_down() -> None:
@@ -313,7 +313,7 @@ def test_packets_bring_every_row_to_its_lane_in_order() -> None:
                 continue
             assert set(lane_of([piece.rows["k"]], LANES).tolist()) == {lane}
             found[lane] += [(piece.origin or 0, n) for n in piece.rows["n"].to_numpy().tolist()]
-    assert told == counts.reached_us
+    assert told == beside.counts.reached_us
     assert beside.counts == ReadCounts(Counter(t=100, f=30), Counter(t=1), {0: 1_000, 1: 1_001})
     assert sorted(n for lane in found for _, n in lane) == list(range(300))
     assert all(lane == sorted(lane) for lane in found)

@@ -31,7 +31,13 @@ AS_TOPIC = f"{BY_KEY} partitioned=as_topic"
             "filter comes first",
         ),
         (f'{SOURCE} ! select k "n AS m" ! {BY_M} ! to-topic o format=arrow', "packets", "writer", "lanes are by k"),
-        (f'{SOURCE} ! select k "n+1 AS m" ! {BY_M} ! to-topic o format=arrow', "rows", "writer", "select comes first"),
+        (f'{SOURCE} ! select k "n+1 AS m" ! {BY_M} ! to-topic o format=arrow', "packets", "writer", "lanes are by k"),
+        (
+            f'{SOURCE} ! select k "n + length(soundex(k)) AS m" ! {BY_M} ! to-topic o format=arrow',
+            "rows",
+            "writer",
+            "select comes first",
+        ),
         (f"{SOURCE} ! filter n>1 ! {AS_TOPIC} ! to-topic o format=arrow", "reader", "writer", "topic's partitions"),
         (
             "generator 5 ! python headrace.operators.samples:doubled ! preview",

@@ -112,8 +112,7 @@ class Join(Operator[JoinConfig]):
         return {side: needed | condition.reads[side] | {inputs[side].event_time or ""} for side in SIDES}
 
     def runs_in_chain(self, config: JoinConfig, inputs: Mapping[str, Schema]) -> bool:
-        # Hidden columns do not leave a chain, and nodes behind it may name them.
-        return why_not(config, inputs) is None and not self.output_schema(config, inputs).hidden
+        return why_not(config, inputs) is None
 
     def chain_instance(self, config: JoinConfig, inputs: Mapping[str, Schema]) -> Instance | None:
         return JoinRows(config, inputs) if self.runs_in_chain(config, inputs) else None
