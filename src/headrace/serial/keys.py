@@ -14,6 +14,8 @@ from headrace.serial.key_hash import bucket_of
 Integers: TypeAlias = "np.ndarray[Any, np.dtype[np.int64]]"
 
 _SLOTS_FIRST = 64
+# What codes of several columns are put together into: beyond this they might not fit.
+_COMBINED_MAX = 1 << 62
 # The bucket of a slot that no key has.
 _FREE = 255
 
@@ -47,19 +49,23 @@ def group(columns: Sequence[pa.Array[Any]], row_count: int) -> Groups:
     first, *others = [column.dictionary_encode(null_encoding="encode") for column in columns]
     if not others:
         return Groups(_codes(first), (first.dictionary,))
-    combined = _codes(first)
+    combined, size = _codes(first), max(1, len(first.dictionary))
     for encoded in others:
-        combined = combined * max(1, len(encoded.dictionary)) + _codes(encoded)
-    unique = pa.array(combined).dictionary_encode()
-    codes = _codes(unique)
-    rest = unique.dictionary.to_numpy(zero_copy_only=False)
-    keys: list[pa.Array[Any]] = []
-    for encoded in reversed(others):
-        size = max(1, len(encoded.dictionary))
-        keys.append(encoded.dictionary.take(pa.array(rest % size)))
-        rest = rest // size
-    keys.append(first.dictionary.take(pa.array(rest)))
-    return Groups(codes, tuple(reversed(keys)))
+        more = max(1, len(encoded.dictionary))
+        if size * more > _COMBINED_MAX:
+            # As many as there are rows, at most.
+            combined, size = _codes(pa.array(combined).dictionary_encode()), row_count
+        combined, size = combined * more + _codes(encoded), size * more
+    codes = _codes(pa.array(combined).dictionary_encode())
+    firsts = _first_rows(codes)
+    return Groups(codes, tuple(column.take(firsts) for column in columns))
+
+
+def _first_rows(codes: Integers) -> pa.Array[Any]:
+    """Where each code appears first."""
+    firsts = np.zeros(int(codes.max()) + 1 if len(codes) else 0, np.int64)
+    firsts[codes[::-1]] = np.arange(len(codes))[::-1]
+    return pa.array(firsts)
 
 
 def _codes(encoded: pa.DictionaryArray[Any, Any]) -> Integers:
