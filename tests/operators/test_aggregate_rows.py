@@ -118,7 +118,9 @@ def test_as_in_sparks_plan(trial: Trial, operator: str, config: dict[str, Json])
     time: dict[str, Json] = {} if operator == "aggregate" else {"time": "ts"}
     beside = Beside(operator, {"aggregates": ITEMS, **time, **config})
     places = [chance.randrange(300) for _ in range(3)]
-    assert ordered(beside.in_chain(rows, places)) == ordered(beside.in_plan(rows, trial))
+    # As texts: NaN is not equal to itself.
+    made, wanted = beside.in_chain(rows, places), beside.in_plan(rows, trial)
+    assert sorted(map(repr, made)) == sorted(map(repr, wanted))
 
 
 # Counted by hand, in the schema of `serial_cases`: late rows, state through crashes.
