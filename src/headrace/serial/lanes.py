@@ -110,10 +110,13 @@ class LaneRun:
                     yield from self._chain.process(batch.rows, private=private, source=batch.source, places=places)
             if self.result.stage:
                 yield from self._due()
+            yield from self._chain.end_rows()
             for signal in self.signals:
                 yield from self._chain.signal(signal)
             if self._store is None:
                 yield from self._chain.advance(END_OF_TIME_US, self._moment.now_us)
+            if self.signals or self._store is None:
+                yield from self._chain.end_rows()
             self.result.reports = self._chain.finish()
             self.result.dead_letters = self._chain.dead_letters()
             self.result.handled = self._chain.handled
