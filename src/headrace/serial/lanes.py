@@ -102,6 +102,7 @@ class LaneRun:
                 if batch.rows.num_rows:
                     places = batch.places(lane)
                     yield from self._chain.process(batch.rows, private=private, source=batch.source, places=places)
+            yield from self._chain.end_rows()
             for signal in self.signals:
                 yield from self._chain.signal(signal)
             if self._store is None:
