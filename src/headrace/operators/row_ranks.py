@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from headrace.serial.keys import Integers, order_of
-from headrace.serial.sorted_runs import Flags
 from headrace.serial.xxhash import can_hash, unscaled, xxhash64
 
 
@@ -38,22 +38,31 @@ class RowOrder:
         return order[chosen], ranks[chosen]
 
     def _sorted(self, rows: pa.RecordBatch, numbers: Integers, codes: Integers, count: int) -> Integers:
-        """These rows code by code, and of each code the first `count` in their order."""
-        keys = [codes[numbers], *self._words(rows, numbers)]
-        order = np.lexsort(keys[::-1])
-        tied, ties = _ties([key[order] for key in keys], count)
-        if len(tied):
-            candidates = numbers[order[tied]]
-            words = [ties, *self._tie_words(rows.take(candidates))]
-            order[tied] = order[tied][np.lexsort(words[::-1])]
-        return numbers[order]
+        """These rows, which are code by code, with the first `count` of each code in their order.
 
-    def _words(self, rows: pa.RecordBatch, numbers: Integers) -> list[Integers]:
-        columns = ((rows.column(name).take(numbers), is_descending) for name, is_descending in self.by)
-        return [~word if is_descending else word for column, is_descending in columns for word in _words(column)]
+        Each column is only looked at for rows that are equal in those before it.
+        """
+        numbers = numbers.copy()
+        key_starts = _starts([codes[numbers]])
+        places, ties = np.arange(len(numbers)), key_starts
+        for words_of in self._levels():
+            keys = [ties, *words_of(rows, numbers[places])]
+            order = np.lexsort(keys[::-1])
+            numbers[places] = numbers[places][order]
+            ties = places[_starts([key[order] for key in keys])]
+            undecided = (np.bincount(ties)[ties] > 1) & (ties - key_starts[places] < count)
+            places, ties = places[undecided], ties[undecided]
+            if not len(places):
+                break
+        return numbers
 
-    def _tie_words(self, rows: pa.RecordBatch) -> list[Integers]:
-        columns = [rows.column(name) for name in self.told]
+    def _levels(self) -> Iterator[Callable[[pa.RecordBatch, Integers], list[Integers]]]:
+        for name, is_descending in self.by:
+            yield partial(_column_words, name, is_descending)
+        yield self._hash_words
+
+    def _hash_words(self, rows: pa.RecordBatch, numbers: Integers) -> list[Integers]:
+        columns = [rows.column(name).take(numbers) for name in self.told]
         hashes = xxhash64(columns)
         # Where Spark sees no difference, its plan takes any; this tells them apart.
         return [~hashes if self.by[0][1] else hashes, xxhash64(columns, tells_all=True)]
@@ -75,21 +84,18 @@ def key_codes(columns: Sequence[pa.Array[Any]]) -> Integers:
     return combined
 
 
-def _ties(keys: Sequence[Integers], count: int) -> tuple[Integers, Integers]:
-    """Of rows in order, by what that order is by, key first: the places of those that are equal to a neighbour, and for
-    each which of them are equal. Not of those that are behind the first `count` of their key."""
+def _starts(keys: Sequence[Integers]) -> Integers:
+    """Of rows in the order of these keys: for each the place of the first that is equal to it."""
     places = np.arange(len(keys[0]))
-    is_first = np.ones(len(places), np.bool_)
-    is_first[1:] = keys[0][1:] != keys[0][:-1]
-    key_starts = np.maximum.accumulate(np.where(is_first, places, 0))
-    is_other = is_first.copy()
-    for key in keys[1:]:
-        is_other[1:] |= key[1:] != key[:-1]
-    starts = np.maximum.accumulate(np.where(is_other, places, 0))
-    is_tied: Flags = ~is_other
-    is_tied[:-1] |= ~is_other[1:]
-    tied = np.flatnonzero(is_tied & (starts - key_starts < count))
-    return tied, starts[tied]
+    is_first = np.zeros(len(places), np.bool_)
+    for key in keys:
+        is_first[1:] |= key[1:] != key[:-1]
+    return np.maximum.accumulate(np.where(is_first, places, 0))
+
+
+def _column_words(name: str, is_descending: bool, rows: pa.RecordBatch, numbers: Integers) -> list[Integers]:
+    words = _words(rows.column(name).take(numbers))
+    return [~word for word in words] if is_descending else words
 
 
 def _words(column: pa.Array[Any]) -> list[Integers]:
