@@ -149,6 +149,17 @@ def test_rows_that_went_take_no_more_memory_than_the_others() -> None:
     assert len(rows) == 1000 * KEPT
 
 
+def test_rows_that_stay_while_others_go_do_not_leave_many_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One key in ten is never seen again, the others always."""
+    monkeypatch.setattr(runs_module, "ROWS_COPIED_MAX", 64)
+    rows = CandidateRows(KEY, COLUMNS)
+    for batch in range(300):
+        take_in(rows, [(f"k{number}" if number else f"once {batch}", 0, batch) for number in range(10)])
+    assert len(rows) == 300 + 9 * KEPT
+    chunk_count = sum(len(part.run.chunks) for part in rows._parts)
+    assert chunk_count <= 2 * (2 * len(rows)) / 64 + len(rows._parts)
+
+
 def test_what_is_written_follows_the_change_and_not_the_size() -> None:
     files = MemoryFiles()
     store = StateStore(files)

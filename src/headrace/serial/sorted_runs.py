@@ -24,7 +24,7 @@ _Sized = TypeVar("_Sized", bound=Sized)
 
 # So many runs of similar size become one, so that there are at most some for each power of it.
 RUNS_MERGED = 8
-# Rows of runs that become one are copied together up to so many; beyond, only hashes and places are merged.
+# Rows of neighbouring chunks are copied together up to so many; beyond, only hashes and places are merged.
 ROWS_COPIED_MAX = 1 << 13
 # Pairs that are looked at together: what a key with very many rows on both sides takes of the memory.
 PAIRS_AT_ONCE = 1 << 16
@@ -231,6 +231,18 @@ def equal_places(one: RowHashes, other: RowHashes) -> Iterator[tuple[Integers, I
 
 
 def _compact(chunks: tuple[pa.RecordBatch, ...]) -> tuple[pa.RecordBatch, ...]:
-    if len(chunks) > 1 and sum(chunk.num_rows for chunk in chunks) <= ROWS_COPIED_MAX:
-        return tuple(pa.Table.from_batches(chunks).combine_chunks().to_batches())
-    return chunks
+    """The same rows in few chunks, however small those became in which most rows are gone."""
+    groups: list[list[pa.RecordBatch]] = []
+    size = 0
+    for chunk in chunks:
+        size += chunk.num_rows
+        if groups and size <= ROWS_COPIED_MAX:
+            groups[-1].append(chunk)
+        else:
+            groups.append([chunk])
+            size = chunk.num_rows
+    return tuple(batch for group in groups for batch in _as_few(group))
+
+
+def _as_few(chunks: list[pa.RecordBatch]) -> list[pa.RecordBatch]:
+    return chunks if len(chunks) == 1 else pa.Table.from_batches(chunks).combine_chunks().to_batches()
