@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, date, datetime
@@ -26,7 +26,20 @@ from headrace.operators.row_ranks import key_codes
 from headrace.operators.serial_chain import ChainPlan
 from headrace.operators.testing import Trial
 from headrace.operators.top_n import TopN, TopNConfig, why_not
-from headrace.serial import StateStore, Version
+from headrace.serial import (
+    END_OF_TIME_US,
+    Batch,
+    Chain,
+    LaneInput,
+    LaneRun,
+    Moment,
+    Signal,
+    StateStore,
+    Step,
+    Timer,
+    Version,
+)
+from headrace.serial import Operator as Instance
 from headrace.serial.row_hash import row_hashes
 from headrace.serial.xxhash import xxhash64
 from headrace.testing import ChainTester, Crash, cut
@@ -252,6 +265,39 @@ def test_a_micro_batch_without_rows_tells_nothing() -> None:
     assert run.run() is None
     assert run.run(as_batch([])) is None
     assert run.versions["it"] == Version()
+
+
+class Held(Instance):
+    """Holds all rows back until a signal comes, or the end of time."""
+
+    def process(self, batch: Batch) -> Iterable[Batch]:
+        self.context.state.value("rows").value = batch.rows.to_pylist()
+        self.context.timers.at_event_time(END_OF_TIME_US)
+        return ()
+
+    def on_timer(self, timer: Timer) -> Iterable[Batch]:
+        return [Batch(pa.RecordBatch.from_pylist(self.context.state.value("rows").value, schema=arrow_schema(SMALL)))]
+
+    def on_signal(self, signal: Signal) -> Iterable[Batch]:
+        return self.on_timer(Timer(0, "event"))
+
+
+def test_rows_that_others_tell_after_the_last_one_are_ranked_too() -> None:
+    config = TopNConfig(**CONFIGS[0])
+
+    def held_first() -> Chain:
+        instance = TopN().chain_instance(config, {"in": SMALL})
+        assert instance is not None
+        return Chain.line([Step("held", Held()), Step("it", instance)])
+
+    rows = as_batch([("a", 0, 1, 0.0, ""), ("a", 0, 2, 0.0, ""), ("b", 0, 1, 0.0, "")])
+    run = ChainTester(held_first)
+    made = run.run(rows, signals=[Signal("now", "custom")])
+    assert made is not None
+    assert made["n"].to_pylist() == [2, 1]
+    bounded = LaneRun(held_first(), None, 0, Moment(0), {}, event_times=[None])
+    (told_rows,) = bounded.rows([LaneInput(rows)])
+    assert told_rows.column("n").to_pylist() == [2, 1]
 
 
 def test_late_rows_count_like_all_others() -> None:

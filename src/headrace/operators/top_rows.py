@@ -45,6 +45,7 @@ class TopRows(Instance):
         self._kept = context.state.candidate_rows("rows", self._keys, self._columns)
         self._waiting: list[pa.RecordBatch] = []
         self._limit = ROWS_WAITING_MAX
+        self._are_all_here = False
 
     def process(self, batch: Batch) -> Iterable[Batch]:
         schema = self._kept.schema
@@ -55,9 +56,14 @@ class TopRows(Instance):
             # By key as they came first, so that keys stay in that order.
             self._waiting = [rows.take(self._first(rows)[0])]
             self._limit = ROWS_WAITING_MAX + 2 * self._waiting[0].num_rows
-        return ()
+        # Signals and the end of time make those before it in the chain tell rows when there are no others to wait for.
+        return self._ranked() if self._are_all_here else ()
 
-    def on_rows_end(self) -> Iterator[Batch]:
+    def on_rows_end(self) -> Iterable[Batch]:
+        self._are_all_here = True
+        return self._ranked()
+
+    def _ranked(self) -> Iterator[Batch]:
         fresh = one_batch(self._waiting, self._kept.schema)
         self._waiting = []
         if fresh.num_rows:
