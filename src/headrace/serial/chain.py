@@ -175,8 +175,8 @@ class Chain:
         return self._taken()
 
     def end_rows(self) -> list[pa.RecordBatch]:
-        """Called when all rows went through, and again when more came by signals or at the end of all time: what a step gives passes those after it before they have their own
-        end. Returns the rows that leave by that."""
+        """Called when all rows went through, and again where more may have come by timers or signals: what a step gives
+        passes those after it before they have their own end. Returns the rows that leave by that."""
         for node, running in self._running.items():
             self._pass_on(node, running.boundary.call(running.operator.on_rows_end))
         return self._taken()
