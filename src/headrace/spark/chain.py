@@ -25,7 +25,8 @@ from headrace.spark.orders import ORDERS_PROPERTY, Orders
 from headrace.spark.packets import ReadCounts
 from headrace.spark.pieces import ROWS_PER_PIECE, pieces_of
 from headrace.spark.record_rows import input_of
-from headrace.spark.specs import CHAIN_COLUMN, LETTER_COLUMN, RECORD_ORIGIN, SinkSpec
+from headrace.spark.shaping import Shaper
+from headrace.spark.specs import CHAIN_COLUMN, LETTER_COLUMN, RECORD_ORIGIN, Shaping, SinkSpec
 from headrace.spark.staging import message_of
 
 _ASIDE_TYPES: dict[str, pa.DataType] = {LETTER_COLUMN: pa.string(), CHAIN_COLUMN: pa.binary()}
@@ -60,10 +61,12 @@ def lane_task(
 ) -> Iterator[pa.RecordBatch]:
     """One micro-batch of one lane: one commit message if it stages its rows for a `sink`, else rows with asides beside.
 
-    `read` is what was read, where that is counted here and not by Spark. Raises OperatorFailed.
+    `read` is what was read, where that is counted here and not by Spark. Raises OperatorFailed; and InvalidInput for a
+    row that cannot be computed on its way to the sink.
     """
     catalogue = _catalogue()
-    made = _lane_rows(orders, lane, inputs, catalogue, read=ReadCounts() if read is None else read)
+    shaper = Shaper(Shaping() if sink is None else sink.shaping)
+    made = _lane_rows(orders, lane, inputs, catalogue, shaper, read=ReadCounts() if read is None else read)
     if sink is not None:
         return iter([message_of(sink, made)])
     output = arrow_schema(orders.plan.output_schema(catalogue))
@@ -75,10 +78,11 @@ def _lane_rows(
     lane: int,
     inputs: Iterable[LaneInput],
     catalogue: Catalogue,
+    shaper: Shaper,
     *,
     read: ReadCounts,
 ) -> Iterator[pa.RecordBatch]:
-    """Rows of exactly the output's columns; at last a batch with nothing but dead letters and the lane's result."""
+    """Rows of the output's columns, shaped; at last a batch with nothing but dead letters and the lane's result."""
     store = None if orders.directory is None else _store(orders.directory)
     event_times = [one.schema.event_time for one in orders.plan.inputs]
     output = arrow_schema(orders.plan.output_schema(catalogue))
@@ -86,7 +90,8 @@ def _lane_rows(
     versions, signals = orders.versions(lane), orders.signals
     run = LaneRun(chain, store, lane, orders.moment, versions, event_times=event_times, signals=signals)
     for rows in run.rows(inputs, private=True):
-        yield rows if rows.schema == output else rows.cast(output)
+        yield shaper.shaped(rows if rows.schema == output else rows.cast(output))
+    run.result.reports.update(shaper.reports)
     for node in {**read.rows, **read.bad}:
         run.result.reports[node] = NodeReport(rows_out=read.rows[node], failed=read.bad[node])
     letters: list[str | None] = [letter.to_json() for letter in run.result.dead_letters]
