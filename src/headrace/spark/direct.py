@@ -8,14 +8,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from headrace.errors import InvalidInput
 from headrace.graph.schema import Schema
 from headrace.operators import Catalogue
-from headrace.operators.arrow_types import arrow_schema
 from headrace.spark.branches import OnlySpark, Shaped, shaped
 from headrace.spark.outputs import dead_letter_output
 from headrace.spark.plan import Branch, QueryPlan
 from headrace.spark.pushdown import is_whole_prefilter
+from headrace.spark.row_forms import has_arrow_type
 from headrace.spark.specs import BAD_COLUMN
 
 
@@ -31,11 +30,12 @@ def direct_query(plan: QueryPlan, columns: Schema, dead_letter: str | None, cata
     """None where rows have to pass through Spark's plan. `columns` are those that the query reads of its topic."""
     if plan.chained or plan.source.operator != "topic" or not plan.branches:
         return None
-    read = Schema((*columns, *columns.hidden))
+    if not all(has_arrow_type(column.type) for column in columns):
+        return None
+    read = Schema((*columns, *(column for column in columns.hidden if has_arrow_type(column.type))))
     try:
-        arrow_schema(read)
-        found = shaped(plan.branches, columns, catalogue, filtered_before=_is_filtered_before(plan.branches, columns))
-    except (OnlySpark, InvalidInput):
+        found = shaped(plan.branches, columns, catalogue, filtered_before=_is_filtered_before(plan.branches, read))
+    except OnlySpark:
         return None
     letters = () if dead_letter is None else (dead_letter_output(plan.source, dead_letter, BAD_COLUMN),)
     return Direct(str(read), Shaped(found.shaping, (*found.outputs, *letters)))

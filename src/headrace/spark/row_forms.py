@@ -27,7 +27,7 @@ class RowForms:
     def of(cls, schema: Schema) -> RowForms:
         """Columns that Arrow has no type for can be handed on, not computed with."""
         forms = scope_of(schema)
-        scope = {name: form for name, form in forms.items() if _has_arrow_type(form[1])}
+        scope = {name: form for name, form in forms.items() if has_arrow_type(form[1])}
         return cls({name: forms[name.lower()] for name in schema.names}, scope)
 
     def behind(self, step: RowStep, named: Callable[[Form], Form] = lambda form: form) -> RowForms | None:
@@ -54,7 +54,8 @@ def _folded(columns: Mapping[str, Form]) -> Scope:
     return {name.lower(): form for name, form in columns.items()}
 
 
-def _has_arrow_type(type_: str) -> bool:
+def has_arrow_type(type_: str) -> bool:
+    """Whether expressions can be computed with columns of the type, outside of Spark."""
     try:
         arrow_type(type_)
     except InvalidInput:
