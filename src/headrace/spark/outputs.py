@@ -30,7 +30,7 @@ _JSON_OPTIONS = {"ignoreNullFields": "false"}
 def make_output(sink: Node, catalogue: Catalogue, view: View, row: WideRow) -> Output:
     """Adds to the wide row what this sink needs. Raises InvalidInput for a sink that no writer knows."""
     config, output = plain_output(sink, catalogue)
-    if _takes_columns(config):
+    if takes_columns(config):
         return _by_column(output, view)
     if isinstance(config, ToTableConfig) and config.mode == "delete":
         return _with_key(_marked(output, view, row), key_columns(config.key), view, row)
@@ -41,17 +41,6 @@ def make_output(sink: Node, catalogue: Catalogue, view: View, row: WideRow) -> O
     if isinstance(config, ToTableConfig):
         return _with_key(made, key_columns(config.key), view, row)
     return made if config.key is None else _with_key(made, (config.key,), view, row)
-
-
-def column_output(sink: Node, catalogue: Catalogue, names: Sequence[str]) -> Output:
-    """For a sink that takes columns, right behind a chain: all rows, under these names."""
-    _, output = plain_output(sink, catalogue)
-    return replace(output, columns={name: name for name in names})
-
-
-def takes_columns(sink: Node, catalogue: Catalogue) -> bool:
-    """Whether the writer makes records or files of this sink from columns, and needs no text from Spark."""
-    return _takes_columns(catalogue.get(sink.operator).configure(sink.config))
 
 
 def plain_output(sink: Node, catalogue: Catalogue) -> tuple[OperatorConfig, Output]:
@@ -70,7 +59,8 @@ def plain_output(sink: Node, catalogue: Catalogue) -> tuple[OperatorConfig, Outp
     raise InvalidInput(f"the sink {sink.operator!r} has no writer", node=sink.id)
 
 
-def _takes_columns(config: OperatorConfig) -> bool:
+def takes_columns(config: OperatorConfig) -> bool:
+    """Whether the sink takes columns of any type as they are: nothing is written as text, or row by row."""
     if isinstance(config, ToTopicConfig):
         return config.format == "arrow"
     return isinstance(config, ToPythonConfig) or (isinstance(config, ToFileConfig) and config.format != "json")
