@@ -77,6 +77,9 @@ class Aggregate(Operator[AggregateConfig]):
             return None
         return AggregateRows(aggregate_plan(config, inputs["in"]), self.output_schema(config, inputs))
 
+    def kept_columns(self, config: AggregateConfig, inputs: Mapping[str, Schema]) -> Mapping[str, Mapping[str, str]]:
+        return {"in": {key: key for key in lanes_by(config, inputs["in"]).keys}}
+
     def lanes(self, config: AggregateConfig, inputs: Mapping[str, Schema]) -> Partitioning:
         return lanes_by(config, inputs["in"])
 

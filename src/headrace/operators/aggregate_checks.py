@@ -14,13 +14,17 @@ from headrace.operators.columnar.types import NotExact
 _STATE_NAMES = re.compile(r"start|end|_window_start|_value|_seen|_end|_deleted|[nv]\d+", re.IGNORECASE)
 
 
+# One lane would have all rows. In windows that is for those behind them in a chain to decide.
+NO_KEY = "there is no key: Spark sums up the rows of each task first"
+
+
 def why_not(config: Grouping, schema: Schema, *, time: str | None = None) -> str | None:
     """Why these aggregates cannot run in a chain, in words for a plan; None if they can. `time` is what windows are by.
 
     Called for settings that are valid in Spark's plan. Raises InvalidInput and InvalidSyntax as their validation does.
     """
-    if not config.keys:
-        return "there is no key: Spark sums up the rows of each task first"
+    if not config.keys and time is None:
+        return NO_KEY
     checks = (_types_unknown(schema), _time_missing(schema, time), _keys_inexact(config, schema))
     if (reason := next((reason for reason in checks if reason is not None), None)) is not None:
         return reason

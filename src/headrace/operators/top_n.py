@@ -122,6 +122,9 @@ class TopN(Operator[TopNConfig]):
         by = tuple((schema.require(rank.column).name, rank.is_descending) for rank in ranks)
         return TopRows(schema, _keys(config, schema), RowOrder(by, schema.names), config.n, config.rank)
 
+    def kept_columns(self, config: TopNConfig, inputs: Mapping[str, Schema]) -> Mapping[str, Mapping[str, str]]:
+        return {"in": {name: name for name in inputs["in"].names}}
+
     def lanes(self, config: TopNConfig, inputs: Mapping[str, Schema]) -> Partitioning:
         return Partitioning("by_key", _keys(config, inputs["in"]))
 

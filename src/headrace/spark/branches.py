@@ -17,6 +17,7 @@ from headrace.operators import Catalogue
 from headrace.operators.arrow_types import arrow_schema
 from headrace.operators.columnar import Form, may_raise
 from headrace.operators.columnar.forms import COLUMN, literal, made
+from headrace.operators.row_forms import RowForms
 from headrace.operators.row_step import RowStep
 from headrace.operators.spec import OperatorConfig
 from headrace.operators.table_keys import key_columns
@@ -25,7 +26,6 @@ from headrace.operators.topic_sink import ToTopicConfig
 from headrace.operators.value_formats import value_format
 from headrace.spark.outputs import plain_output, takes_columns
 from headrace.spark.plan import Branch
-from headrace.spark.row_forms import RowForms
 from headrace.spark.specs import Output, Shaping
 
 # Types whose text Arrow writes as Spark does: they can be keys.

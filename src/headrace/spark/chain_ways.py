@@ -11,8 +11,8 @@ from headrace.graph.validation import Validated
 from headrace.operators import Catalogue
 from headrace.operators.columnar import Form, columns_of, may_raise, substituted
 from headrace.operators.columns import needed_columns
+from headrace.operators.row_forms import RowForms
 from headrace.operators.serial_chain import ChainPlan
-from headrace.spark.row_forms import RowForms
 from headrace.spark.specs import ChainReading, InputReading
 
 

@@ -10,11 +10,11 @@ from dataclasses import dataclass
 
 from headrace.graph.schema import Schema
 from headrace.operators import Catalogue
+from headrace.operators.row_forms import has_arrow_type
 from headrace.spark.branches import OnlySpark, Shaped, shaped
 from headrace.spark.outputs import dead_letter_output
 from headrace.spark.plan import Branch, QueryPlan
 from headrace.spark.pushdown import is_whole_prefilter
-from headrace.spark.row_forms import has_arrow_type
 from headrace.spark.specs import BAD_COLUMN
 
 

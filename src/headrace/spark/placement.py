@@ -77,7 +77,7 @@ def _way_in(plan: QueryPlan, chain: ChainPlan, validated: Validated, catalogue: 
 
 def _leaving(plan: QueryPlan, chain: ChainPlan, validated: Validated, catalogue: Catalogue) -> Schema:
     """The columns of rows behind the chain: of those that can only be named just the ones that leave it."""
-    schema, leaving = validated.schemas[plan.base.id], chain.output_schema(catalogue).names
+    schema, leaving = validated.schemas[plan.base.id], chain.output_schema(catalogue).carried.names
     if any(column.type == UNKNOWN for one in chain.inputs for column in one.schema):
         # Spark tells the types that come in when it has looked at its plan; those that leave may follow from them.
         return Schema(tuple(Column(name, UNKNOWN) for name in schema.names))
