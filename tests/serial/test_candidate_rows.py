@@ -91,7 +91,7 @@ def _sizes(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> N
 
 
 @pytest.mark.usefixtures("_sizes")
-@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.tuples(appends, fates), max_size=30))
 def test_what_is_wanted_is_there(history: list[tuple[list[tuple[Key, int]], str]]) -> None:
     files = MemoryFiles()
