@@ -117,3 +117,11 @@ def test_sessions_are_left_to_spark() -> None:
     config = operator.configure({"gap": "5s", "time": "ts", "keys": ["k"], "aggregates": ["count(*) AS c"]})
     assert operator.chain_instance(config, {"in": SCHEMA}) is None
     assert operator.why_not_in_chain(config, {"in": SCHEMA}) == "its windows grow with their rows"
+
+
+def test_a_hidden_event_time_is_left_to_spark_unless_a_window_gives_it() -> None:
+    operator = SlidingWindow()
+    for time, cause in (("_timestamp", "the event time '_timestamp' is no TIMESTAMP"), ("_event_time", None)):
+        schema = replace(SCHEMA, hidden=(Column(time, "TIMESTAMP"),), event_time=time)
+        config = operator.configure(window(every="5s", time=time))
+        assert str(operator.why_not_in_chain(config, {"in": schema})).startswith(str(cause))

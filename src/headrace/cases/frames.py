@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from headrace.cases.sinks import Row, collected, killed_and_restarted
-from headrace.cases.streamed import is_serial, latest_by, needs_end, runs_in_chain, tells_changes
+from headrace.cases.streamed import chain_above, is_serial, latest_by, needs_end, tells_changes
 from headrace.graph.document import Node
 from headrace.graph.schema import Schema, backquoted
 from headrace.graph.validation import Validated
@@ -121,11 +121,12 @@ class _Build:
     def _compiled(self, node_id: str) -> DataFrame:
         validated = self.frames.validated
         node = validated.document.node(node_id)
-        inputs = {edge.target_port: self.frame(edge.source) for edge in validated.document.inputs_of(node_id)}
         operator = self.frames.catalogue.get(node.operator)
         # A batch does in Spark's plan what a stream does in a chain: so both are compared.
-        if operator.spec.kind == "serial" or (self.chance is not None and self._is_chained(node_id)):
-            return self._chained(node)
+        members = () if self.chance is None else chain_above(validated, self.frames.catalogue, node_id)
+        if operator.spec.kind == "serial" or members:
+            return self._chained(members or (node_id,))
+        inputs = {edge.target_port: self.frame(edge.source) for edge in validated.document.inputs_of(node_id)}
         self.node = node
         frame = operator.compile(validated.configs[node_id], inputs, self)
         return frame if inputs or not self.is_stream else _with_barrier(frame)
@@ -159,15 +160,13 @@ class _Build:
         path.write_text("".join(json.dumps(row) + "\n" for row in newest.values()))
         return self.spark.read.schema(str(schema)).json(str(path)).coalesce(1)
 
-    def _is_chained(self, node_id: str) -> bool:
-        return runs_in_chain(self.frames.validated, self.frames.catalogue, node_id)
-
-    def _chained(self, node: Node) -> DataFrame:
-        """A serial operator by the code that runs it in Spark's tasks, over one lane."""
+    def _chained(self, members: Sequence[str]) -> DataFrame:
+        """Nodes by the code that runs them in Spark's tasks, over one lane; the last one's rows come out."""
         validated = self.frames.validated
-        edges = validated.document.inputs_of(node.id)
-        inputs = tuple(ChainInput(source, validated.schemas[source]) for source in {e.source: None for e in edges})
-        plan = ChainPlan((node,), inputs, edges)
+        edges = tuple(edge for one in members for edge in validated.document.inputs_of(one))
+        sources = dict.fromkeys(edge.source for edge in edges if edge.source not in members)
+        inputs = tuple(ChainInput(source, validated.schemas[source]) for source in sources)
+        plan = ChainPlan(tuple(validated.document.node(one) for one in members), inputs, edges)
         tester = ChainTester(
             lambda: plan.chain(self.frames.catalogue),
             event_times=[one.schema.event_time for one in inputs],
@@ -177,7 +176,7 @@ class _Build:
             self._run(tester, [piece for piece in pieces if piece is not None])
         tester.end()
         made = tester.table()
-        ddl = str(validated.schemas[node.id])
+        ddl = str(validated.schemas[members[-1]].carried)
         return self.spark.createDataFrame([], ddl) if made is None else self._from_arrow(made, ddl)
 
     def _run(self, tester: ChainTester, pieces: Sequence[LaneInput]) -> None:
@@ -191,7 +190,7 @@ class _Build:
     def _cut(self, number: int, one: ChainInput) -> list[LaneInput]:
         """The rows of one input, a piece for each micro-batch; the first of several inputs are never empty, or one
         would be late for the other."""
-        rows = self.frame(one.source).select(*map(backquoted, one.schema.names)).toArrow()
+        rows = self.frame(one.source).select(*map(backquoted, one.schema.carried.names)).toArrow()
         pieces = cut(rows, self._places(rows.num_rows)) if rows.num_rows else []
         return [LaneInput(piece, origin=origin_of(number, 0), source=number) for piece in pieces]
 

@@ -20,6 +20,7 @@ from headrace.operators.columnar.forms import VOID
 from headrace.operators.columnar.types import INTEGERS, NotExact
 from headrace.operators.columnar.values import Values, holds
 from headrace.operators.expressions import Expression, parse_expression, sql
+from headrace.operators.system_columns import EVENT_TIME_COLUMN
 from headrace.serial import Partitioning
 
 # Words before a bracket in an item that are no functions of a row.
@@ -155,8 +156,9 @@ def _item(item: Expression, planner: Planner) -> Item:
 
 
 def present(schema: Schema) -> Schema:
-    """The columns that come into a chain. Hidden ones do not, but for event time."""
-    return replace(schema, hidden=tuple(column for column in schema.hidden if column.name == schema.event_time))
+    """The columns that come along in a chain. Hidden ones do not, but for the event time of a window before."""
+    is_timed = schema.event_time == EVENT_TIME_COLUMN.name
+    return replace(schema, hidden=(EVENT_TIME_COLUMN,) if is_timed else ())
 
 
 def _condition(planner: Planner, where: exp.Expr) -> Form:

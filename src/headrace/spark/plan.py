@@ -220,11 +220,11 @@ def _plan(chain: tuple[str, ...], branches: list[Branch], validated: Validated, 
     bad_rows_of = nodes[0] if len(nodes) == 1 and nodes[0].operator == "topic" else None
     edges = tuple(edge for edge in validated.document.edges if {edge.source, edge.target} <= set(chain))
     beside = tables_and_their_steps(nodes, validated.document)
-    in_chain = _in_chain(nodes, validated, catalogue)
+    in_chain = nodes_in_chain(nodes, validated, catalogue)
     return QueryPlan(chain[-1], nodes, tuple(branches), mode, bad_rows_of, edges, beside, in_chain)
 
 
-def _in_chain(nodes: Sequence[Node], validated: Validated, catalogue: Catalogue) -> frozenset[str]:
+def nodes_in_chain(nodes: Sequence[Node], validated: Validated, catalogue: Catalogue) -> frozenset[str]:
     """The nodes that Spark's plan could run, and that run in a chain all the same: because they follow serial ones, or
     because all of the query's state can be there, with its rows straight from topics."""
     serial = {node.id for node in nodes if catalogue.get(node.operator).spec.kind == "serial"}
