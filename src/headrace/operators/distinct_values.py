@@ -14,7 +14,6 @@ from headrace.serial.keys import Groups, Integers
 
 # Beside the columns of the key. A bit for each condition that a value was seen under.
 _VALUE, _SEEN, _END = "_value", "_seen", "_end"
-STATE_NAMES = (_VALUE, _SEEN, _END)
 
 
 class DistinctValues:
@@ -24,9 +23,6 @@ class DistinctValues:
         """`key` are the columns that name a group."""
         columns = [(_SEEN, pa.int64()), (_END, pa.int64())]
         self._table: KeyedTable = state.table(name, [*key, (_VALUE, type_)], columns)
-
-    def __len__(self) -> int:
-        return len(self._table)
 
     def take_in(
         self, groups: Groups, values: pa.Array[Any], conditions: Integers, ends: Integers, bit_count: int
