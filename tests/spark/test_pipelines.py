@@ -215,6 +215,27 @@ def test_headers_of_records_are_a_column(stack: Stack) -> None:
     ]
 
 
+def test_event_times_are_read_as_they_are_written(stack: Stack) -> None:
+    records = [b'{"k": "a", "ts": 1767225600.5}', b'{"k": "a", "ts": 1767225601}', b'{"k": "a", "ts": "soon"}']
+    seconds = stack.topic("in", records, partitions=1)
+    texts = stack.topic("in", [b"b,01.01.2026 00:00:02", b"b,31.02.2026 00:00:02"], partitions=1)
+    target = stack.name("out")
+    sql = (
+        f"CREATE STREAM s (k STRING, ts TIMESTAMP, WATERMARK FOR ts AS ts) WITH (topic = '{seconds}',"
+        " 'event.time.format' = 'epoch_seconds');"
+        f"CREATE STREAM t (k STRING, ts TIMESTAMP, WATERMARK FOR ts AS ts) WITH (topic = '{texts}', format = 'csv',"
+        " 'event.time.format' = 'dd.MM.yyyy HH:mm:ss');"
+        f"CREATE STREAM o (k STRING, ts TIMESTAMP) WITH (topic = '{target}');"
+        "INSERT INTO o SELECT * FROM s UNION ALL SELECT * FROM t"
+    )
+    stack.run(parse(sql, stack.name("pipeline")))
+    assert sorted(stack.rows(target), key=lambda row: str(row["ts"])) == [
+        {"k": "a", "ts": "2026-01-01T00:00:00.500Z"},
+        {"k": "a", "ts": "2026-01-01T00:00:01.000Z"},
+        {"k": "b", "ts": "2026-01-01T00:00:02.000Z"},
+    ]
+
+
 def test_files_are_whole_and_typed(stack: Stack, tmp_path: Path) -> None:
     source = stack.topic("in", ROWS)
     document = stack.pipeline(

@@ -17,7 +17,7 @@ _HEADER_FUNCTIONS: Final = frozenset({"set_header", "remove_header"})
 def check_expression(script: Script, expression: Expression) -> None:
     """Raises InvalidSyntax for what cannot run, at its place."""
     if expression.queries:
-        message = "a subquery can only be a condition of its own in WHERE: x IN (SELECT …), [NOT] EXISTS (SELECT …)"
+        message = "a subquery can stand in WHERE and in the SELECT list only"
         raise script.error(message, expression.span, hint="write a LEFT JOIN with the table, and use its column")
     refused = refused_in(expression.tree)
     if refused:

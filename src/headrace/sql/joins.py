@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from sqlglot import exp
+
 from headrace.errors import InvalidSyntax
 from headrace.graph.document import Json
 from headrace.graph.schema import Schema
 from headrace.operators.durations import canonical_duration_of
 from headrace.sql.conjuncts import Moment, Side, TimeBound, compared, conjuncts, moment, time_bound
 from headrace.sql.language.dialect import columns_in, qualified_in
-from headrace.sql.language.script import Script
+from headrace.sql.language.script import Script, Span
 from headrace.sql.language.tree import Expression, Join, Window, Windowed
 from headrace.sql.language.values import print_name
 from headrace.sql.steps import Names, Piece, replace_spans
@@ -28,6 +30,16 @@ class JoinSide:
     names: Names
     schema: Schema | None
     is_table: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _SideColumn:
+    """A column that a condition names: of which side, and where. Without a qualifier it is a bare name."""
+
+    side: Side
+    column: str
+    span: Span
+    qualifier: str = ""
 
 
 class JoinStep:
@@ -193,19 +205,21 @@ class JoinStep:
 
     def _sided(self, part: Expression, inner: Side | None = None) -> str:
         """A condition with left and right before its columns; a bare name is of the `inner` side, if that has one."""
-        qualified = qualified_in(part.tree, frozenset(self._side_of))
-        replaced = [(column.span, self._sided_column(column.qualifier, column.column)) for column in qualified]
-        firsts = {column.span.start for column in qualified}
-        for name, span in columns_in(part.tree, frozenset()):
-            if span.start not in firsts:
-                replaced.append((span, f"{self._side(name, part, inner)}.{print_name(name)}"))
-        return replace_spans(part.text, part.span.start, replaced)
+        columns = self._columns_in(part, part.tree, inner)
+        return replace_spans(part.text, part.span.start, [(one.span, self._sided_column(one)) for one in columns])
 
-    def _sided_column(self, qualifier: str, column: str) -> str:
-        side = self._side_of[qualifier]
-        earlier = self._sides[side].names.renamed.get((qualifier, column.lower()), column)
-        name = self._renamed.get(column.lower(), earlier) if side == "right" else earlier
-        return f"{side}.{print_name(name)}"
+    def _columns_in(self, part: Expression, tree: exp.Expr, inner: Side | None) -> list[_SideColumn]:
+        """The columns that a tree within a condition names."""
+        qualified = qualified_in(tree, frozenset(self._side_of))
+        found = [_SideColumn(self._side_of[one.qualifier], one.column, one.span, one.qualifier) for one in qualified]
+        firsts = {one.span.start for one in qualified}
+        bare = [(name, span) for name, span in columns_in(tree, frozenset()) if span.start not in firsts]
+        return [*found, *(_SideColumn(self._side(name, part, inner), name, span) for name, span in bare)]
+
+    def _sided_column(self, one: _SideColumn) -> str:
+        earlier = self._sides[one.side].names.renamed.get((one.qualifier, one.column.lower()), one.column)
+        name = self._renamed.get(one.column.lower(), earlier) if one.side == "right" else earlier
+        return f"{one.side}.{print_name(name)}"
 
     def _side(self, name: str, part: Expression, inner: Side | None) -> Side:
         """Whose column a bare name is. Raises InvalidSyntax where it is of both or of none."""

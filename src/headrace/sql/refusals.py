@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from sqlglot import exp
 
 from headrace.errors import InvalidSyntax
@@ -21,10 +23,10 @@ from headrace.sql.language.statement_tree import (
     Statement,
     Update,
 )
-from headrace.sql.language.tree import Query, Reference, Relation, Select, Windowed
+from headrace.sql.language.tree import Expression, Query, Reference, Relation, Select, Windowed
 from headrace.sql.over_steps import is_over
 from headrace.sql.ranking import BOUND, is_row_number
-from headrace.sql.subqueries import split_condition
+from headrace.sql.subqueries import are_values, inner_expressions, refused_subquery, split_condition
 from headrace.sql.window_steps import is_grouped
 
 
@@ -76,12 +78,30 @@ def refuse_select(script: Script, select: Select) -> None:
         if is_row_number(item.expression.tree):
             raise script.error("ROW_NUMBER() without a bound would rank every row for ever", item.span, hint=BOUND)
         if not is_over(item):
-            check_expression(script, item.expression)
-    plain, subqueries = split_condition(script, select.condition)
-    inside = [one for subquery in subqueries for one in subquery.expressions]
-    for expression in (*plain, *inside, *select.keys, select.having):
+            _check_with_values(script, select, item.expression)
+    conditions = split_condition(script, select.condition)
+    for valued in conditions.valued:
+        _check_with_values(script, select, valued)
+    inside = [one for subquery in conditions.lookups for one in subquery.expressions]
+    for expression in (*conditions.plain, *inside, *select.keys, select.having):
         if expression is not None:
             check_expression(script, expression)
+
+
+def _check_with_values(script: Script, select: Select, expression: Expression) -> None:
+    """Raises InvalidSyntax for what cannot run in an expression, and in the queries that are values of it."""
+    if not expression.queries:
+        check_expression(script, expression)
+        return
+    if not are_values(expression):
+        raise refused_subquery(script, expression)
+    if select.window is not None or select.qualify is not None or is_grouped(select) or any(map(is_over, select.items)):
+        hint = "put it into a query inside: FROM (SELECT …, (SELECT …) AS name FROM …) AS x"
+        raise script.error("a subquery that is a value stands beside plain columns only", expression.span, hint=hint)
+    check_expression(script, replace(expression, pieces=()))
+    for inner in (one for query in expression.queries for one in inner_expressions(query)):
+        if inner is not None:
+            check_expression(script, inner)
 
 
 def refuse_output(script: Script, select: Select) -> None:

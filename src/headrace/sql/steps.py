@@ -51,13 +51,15 @@ class Names:
 
     `renamed` maps (qualifier, column), in lower case, to the column of the rows; `columns` maps a qualifier, where the
     rows have columns of others as well, to those of its own, as the rows name them. `event_time` is the column that
-    `_event_time` means, where the rows have none of that name.
+    `_event_time` means, where the rows have none of that name. `values` are the columns that hold the values of
+    subqueries, by where these start.
     """
 
     qualifiers: frozenset[str] = frozenset()
     renamed: Mapping[tuple[str, str], str] = field(default_factory=dict)
     columns: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     event_time: str | None = None
+    values: Mapping[int, str] = field(default_factory=dict)
 
     @classmethod
     def of(cls, name: Name | None) -> Names:
@@ -146,8 +148,11 @@ class Writer:
         if item.alias is None and self.names.event_time and plain_column(tree, self.qualifiers) == EVENT_TIME:
             hint = f"give it another name: `{EVENT_TIME} AS event_time`"
             raise self.script.error(f"{EVENT_TIME!r} is a system column", item.span, hint=hint)
-        qualifier = tree.parts[0].name.lower() if isinstance(tree, exp.Column) and is_star(tree) else ""
-        own = self.names.columns.get(qualifier)
+        qualifier = tree.parts[0].name.lower() if isinstance(tree, exp.Column) else ""
+        own = self.names.columns.get(qualifier) if is_star(tree) else None
+        if own is not None and _leaves_out(tree):
+            hint = f"name the columns that are meant, of {', '.join(own)}"
+            raise self.script.error("* EXCEPT stands over one stream, without subqueries", item.span, hint=hint)
         return [self.text(item.expression, item.text, item.span)] if own is None else list(map(print_name, own))
 
     def expression(self, expression: Expression, replacements: Iterable[tuple[Span, str]] = ()) -> str:
@@ -159,11 +164,18 @@ class Writer:
 
     def text(self, expression: Expression, text: str, span: Span, replacements: Iterable[tuple[Span, str]] = ()) -> str:
         """The text, which starts where `span` starts, with parts replaced and without the stream's name."""
-        replaced = list(replacements)
+        replaced = [*replacements, *self._values(expression)]
         found = [(part.span, self._unqualified(part)) for part in qualified_in(expression.tree, self.qualifiers)]
         times = [(span, name) for span, name in self._event_times(expression) if not _within(span, found)]
         columns = [(part, new) for part, new in [*found, *times] if not _within(part, replaced)]
         return replace_spans(text, span.start, [*replaced, *columns])
+
+    def _values(self, expression: Expression) -> list[tuple[Span, str]]:
+        """Where subqueries stand, and the columns that hold their values."""
+        values = self.names.values
+        return [
+            (one.span, print_name(values[one.span.start])) for one in expression.queries if one.span.start in values
+        ]
 
     def _event_times(self, expression: Expression) -> list[tuple[Span, str]]:
         """Where `_event_time` stands, and the column that it means."""
@@ -185,6 +197,11 @@ def replace_spans(text: str, offset: int, replacements: Iterable[tuple[Span, str
     for span, new in sorted(replacements, key=lambda pair: pair[0].start, reverse=True):
         text = text[: span.start - offset] + new + text[span.end - offset :]
     return text
+
+
+def _leaves_out(tree: exp.Expr) -> bool:
+    """Whether a * does not stand for all columns as they are."""
+    return any(star.args.get(part) for star in tree.find_all(exp.Star) for part in ("except_", "replace", "rename"))
 
 
 def _within(span: Span, replaced: list[tuple[Span, str]]) -> bool:
