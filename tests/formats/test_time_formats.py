@@ -14,7 +14,7 @@ from headrace.errors import InvalidInput
 from headrace.formats import Decoded, FormatName, ValueFormat, decoder
 from headrace.formats.time_formats import check_time_format
 
-SCHEMA = pa.schema({"name": pa.string(), "ts": pa.timestamp("us", tz="UTC")})
+SCHEMA = pa.schema([("name", pa.string()), ("ts", pa.timestamp("us", tz="UTC"))])
 MOMENTS = st.datetimes(datetime(1, 1, 2), datetime(9999, 12, 30))
 # The pattern, and what Python calls it.
 PATTERNS = {
@@ -62,7 +62,9 @@ def test_whole_seconds_are_exact(seconds: list[int | None]) -> None:
 
 def test_parts_of_a_second_are_exact_to_the_microsecond() -> None:
     decoded = decode("epoch_seconds", [b'{"ts": 1767225600.123456}', b'{"ts": 1767225600.999999}'])
-    assert [time.microsecond for time in decoded.rows.column(1).to_pylist()] == [123456, 999999]
+    moment = datetime(2026, 1, 1, tzinfo=UTC)
+    expected = [moment.replace(microsecond=part) for part in (123456, 999999)]
+    assert decoded.rows.column(1).to_pylist() == expected
 
 
 @pytest.mark.parametrize("format_", ["json", "csv"])
@@ -72,7 +74,7 @@ def test_what_is_no_such_time_is_a_bad_record(format_: FormatName) -> None:
     decoded = decode("dd.MM.yyyy", values, format_)
     assert [record.index for record in decoded.bad] == [1, 2, 3, 4]
     assert decoded.bad[0].reason == "ts is '31.02.2026', which is no time like dd.MM.yyyy"
-    assert [time.day for time in decoded.rows.column(1).to_pylist()] == [1, 28]
+    assert decoded.rows.column(1).to_pylist() == [datetime(2026, 2, day, tzinfo=UTC) for day in (1, 28)]
     assert decoded.indices is not None
     assert decoded.indices.to_pylist() == [0, 5]
 

@@ -105,4 +105,7 @@ CREATE STREAM some AS SELECT n FROM timeless OUTPUT LAST EVERY 10 SECONDS;
 PARTITION WITH (sensor OF readings) BEGIN
   CREATE STREAM some AS SELECT n FROM readings OUTPUT LAST EVERY 3 EVENTS;
 END;
--- @expect error OUTPUT cannot run for each key
+-- @expect some
+-- | n |
+-- | 4 |
+-- | 7 |

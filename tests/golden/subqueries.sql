@@ -90,6 +90,17 @@ CREATE STREAM o AS SELECT * FROM `lookup-join`(left => TABLE trades, right => TA
 -- | A      | 50    |       |
 -- | a      | 60    | x     |
 
+-- @case SEMI JOIN and ANTI JOIN are EXISTS and NOT EXISTS
+CREATE STREAM o AS SELECT t.symbol, price FROM trades AS t LEFT SEMI JOIN limits AS l ON t.symbol = l.symbol AND l.venue = 'x'
+UNION ALL SELECT symbol, price FROM trades ANTI JOIN limits USING (symbol);
+-- @expect o
+-- | symbol | price |
+-- | a      | 5     |
+-- | a      | 60    |
+-- | c      | 30    |
+-- |        | 40    |
+-- | A      | 50    |
+
 -- @case NOT IN keeps rows that the table does not have, and no row whose value is null
 CREATE STREAM o AS SELECT symbol, price FROM trades WHERE symbol NOT IN (SELECT symbol FROM limits);
 -- @expect o

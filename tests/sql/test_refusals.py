@@ -168,7 +168,111 @@ FAULTS = [
     ),
     ("INSERT INTO o WITH x AS (SELECT * FROM t) SELECT * FROM y", "unknown stream 'y'", "y", ""),
     ("INSERT INTO o SELECT * FROM t WHERE alt IN (SELECT alt FROM t)", "a subquery", "alt IN (SELECT alt FROM t)", ""),
-    ("INSERT INTO o SELECT lag(alt) OVER (ORDER BY ts) AS x FROM t", "OVER", "lag(alt) OVER (ORDER BY ts)", ""),
+    (
+        "INSERT INTO o SELECT lag(alt) OVER (ORDER BY ts) AS x FROM t",
+        "LAG with an OVER window cannot run yet: OVER has count, sum, avg, min and max",
+        "lag(alt) OVER (ORDER BY ts)",
+        "ASOF",
+    ),
+    (
+        "INSERT INTO o SELECT dense_rank() OVER (ORDER BY alt) AS x FROM t",
+        "DENSE_RANK with an OVER window cannot run yet",
+        "dense_rank() OVER (ORDER BY alt)",
+        "ROW_NUMBER()",
+    ),
+    (
+        "INSERT INTO o SELECT 1 + sum(alt) OVER (ORDER BY ts ROWS 3 PRECEDING) AS x FROM t",
+        "SUM(…) OVER (…) is a column of its own",
+        "1 + sum(alt) OVER (ORDER BY ts ROWS 3 PRECEDING)",
+        "a query inside",
+    ),
+    (
+        "INSERT INTO o SELECT sum(alt) OVER (ORDER BY ts ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS x FROM t",
+        "without a bound it would keep all of them for ever",
+        "OVER",
+        "PRECEDING",
+    ),
+    (
+        "INSERT INTO o SELECT sum(alt) OVER (ORDER BY ts ROWS BETWEEN 3 PRECEDING AND 3 FOLLOWING) AS x FROM t",
+        "what follows a row is not there yet",
+        "OVER",
+        "PRECEDING",
+    ),
+    (
+        "CREATE TABLE x (drone STRING PRIMARY KEY); INSERT INTO o SELECT * FROM (SELECT *, row_number()"
+        " OVER (ORDER BY alt) AS n FROM t WHERE drone IN (SELECT drone FROM x)) AS y WHERE n <= 3",
+        "a subquery cannot stand beside ROW_NUMBER()",
+        "drone IN (SELECT drone FROM x)",
+        "a query of its own",
+    ),
+    (
+        "CREATE TABLE x (drone STRING PRIMARY KEY, v INT);"
+        " INSERT INTO o SELECT (SELECT v FROM x WHERE v = t.alt) AS v FROM t",
+        "could give several rows of x",
+        "SELECT v FROM x WHERE v = t.alt",
+        "x.drone = stream.column",
+    ),
+    (
+        "CREATE TABLE x (drone STRING PRIMARY KEY); INSERT INTO o SELECT * FROM t WHERE alt > ALL (SELECT 1 FROM x)",
+        "a subquery can only be",
+        "alt > ALL (SELECT 1 FROM x)",
+        "JOIN",
+    ),
+    (
+        "INSERT INTO o SELECT t.alt FROM t SEMI JOIN timeless b ON t.alt = b.alt",
+        "SEMI JOIN looks rows up",
+        "SEMI JOIN",
+        "",
+    ),
+    (
+        "INSERT INTO o SELECT t.alt FROM t LEFT ANTI JOIN timeless b ON t.alt = b.alt",
+        "ANTI JOIN looks",
+        "LEFT ANTI JOIN",
+        "",
+    ),
+    (
+        "INSERT INTO o SELECT a.alt FROM t a WINDOW SLIDING(10m, 2m) JOIN t b WINDOW SLIDING(10m, 2m) ON a.alt = b.alt",
+        "sliding windows cannot be joined yet",
+        "WINDOW SLIDING(10m, 2m)",
+        "WITHIN",
+    ),
+    (
+        "INSERT INTO o SELECT a.alt FROM t a WINDOW TUMBLING(PROCTIME(), 1m)"
+        " JOIN t b WINDOW TUMBLING(PROCTIME(), 1m) ON a.alt = b.alt",
+        "not by the clock",
+        "WINDOW TUMBLING(PROCTIME(), 1m)",
+        "PROCTIME() out",
+    ),
+    (
+        "INSERT INTO o SELECT a.alt FROM t a WINDOW TUMBLING(alt, 1m)"
+        " JOIN t b WINDOW TUMBLING(ts, 1m) ON a.alt = b.alt",
+        "'alt' is not the event time",
+        "alt",
+        "ts",
+    ),
+    (
+        "INSERT INTO o SELECT count(*) AS n FROM t GROUP BY CUBE (ok)",
+        "GROUP BY CUBE is not supported",
+        "CUBE",
+        "UNION ALL",
+    ),
+    ("INSERT INTO o SELECT * FROM t TABLESAMPLE (10 PERCENT)", "TABLESAMPLE is not supported", "TABLESAMPLE", ""),
+    ("INSERT INTO o SELECT * FROM t CROSS JOIN UNNEST(tags) AS x", "UNNEST is not supported", "UNNEST", "explode"),
+    ("INSERT INTO o (alt) SELECT alt FROM t", "no list of columns", "alt", "AS"),
+    ("CREATE STREAM IF NOT EXISTS x AS SELECT * FROM t", "IF NOT EXISTS is not supported", "IF", "once"),
+    ("CREATE OR REPLACE VIEW x AS SELECT * FROM t", "CREATE OR REPLACE is not supported", "OR", "version"),
+    (
+        "PARTITION WITH (drone OF t) BEGIN INSERT INTO o SELECT count(*) AS n FROM timeless; END",
+        "the key of these rows is not known",
+        "SELECT count(*) AS n FROM timeless",
+        "t",
+    ),
+    (
+        "PARTITION WITH (drone OF t) BEGIN INSERT INTO o SELECT DISTINCT ok FROM t; END",
+        "needs the key among its columns",
+        "SELECT DISTINCT ok FROM t",
+        "drone",
+    ),
     ("INSERT INTO o SELECT * FROM PATTERN (EVERY e1=t)", "patterns", "PATTERN (EVERY e1=t)", ""),
     ("INSERT INTO o SELECT * FROM t MATCH_RECOGNIZE (PATTERN (x))", "patterns", "MATCH_RECOGNIZE (PATTERN (x))", ""),
     (

@@ -52,10 +52,14 @@ class JoinStep:
         self._side_of: dict[str, Side] = dict.fromkeys(left.names.qualifiers, "left")
         self._side_of |= dict.fromkeys(right.names.qualifiers, "right")
         if join.kind == "cross":
-            raise self._error("a cross join pairs every row with every other and never forgets one", NO_BOUND)
+            hint = "write JOIN … ON stream.column = table.column" if right.is_table else NO_BOUND
+            raise self._error("a cross join pairs every row with every other and never forgets one", hint)
         if left.is_table:
             hint = "write the stream first: FROM stream JOIN table ON …"
             raise self._error("a table stands on the right of a join: its rows are looked up", hint)
+        if self._is_choosing and not right.is_table and right.schema is not None:
+            hint = "write its rows to a table, or JOIN it and name the columns of the left"
+            raise self._error(f"{join.kind.upper()} JOIN looks rows up in a table, and the right is a stream", hint)
         if left.names.qualifiers & right.names.qualifiers:
             raise self._error("both sides have the same name", "give them names of their own: FROM t AS a JOIN t AS b")
         self._parts = self._condition_parts()
@@ -73,6 +77,8 @@ class JoinStep:
     def names(self) -> Names:
         """How the query names the columns of the pairs."""
         left, right = self._sides["left"].names, self._sides["right"].names
+        if self._is_choosing:
+            return left
         renamed = {(qualifier, old): new for qualifier in right.qualifiers for old, new in self._renamed.items()}
         columns = {**self._columns_of("left"), **self._columns_of("right")}
         return Names(left.qualifiers | right.qualifiers, {**left.renamed, **right.renamed, **renamed}, columns)
@@ -85,6 +91,11 @@ class JoinStep:
         whole = one.names.columns or dict.fromkeys(one.names.qualifiers, one.schema.names)
         renamed = self._renamed if side == "right" else {}
         return {name: tuple(renamed.get(own.lower(), own) for own in columns) for name, columns in whole.items()}
+
+    @property
+    def _is_choosing(self) -> bool:
+        """Whether no column of the right comes out: it only says which rows of the left do."""
+        return self._join.kind in ("semi", "anti")
 
     @property
     def operator(self) -> str:
@@ -110,7 +121,7 @@ class JoinStep:
     def _refuse_for_tables(self) -> None:
         """Raises InvalidSyntax for what only a join of two streams can have."""
         join = self._join
-        if join.kind not in ("inner", "left"):
+        if join.kind not in ("inner", "left", "semi", "anti"):
             hint = "write JOIN or LEFT JOIN"
             raise self._error(
                 f"{join.kind.upper()} JOIN with a table: nothing tells when its rows have no partner", hint
@@ -137,7 +148,7 @@ class JoinStep:
     def _clashes(self) -> dict[str, str]:
         """Columns of the right that the left has too, unless they are equal anyway: their names beside the left."""
         left, right = self._sides["left"].schema, self._sides["right"].schema
-        if left is None or right is None:
+        if left is None or right is None or self._is_choosing:
             return {}
         equal = {name.text.lower() for name in self._join.using}
         if self._join.kind == "inner":  # beside a row without a partner, the other side's key is null
@@ -177,11 +188,29 @@ class JoinStep:
         windows = [side.window for side in (self._join.left, self._join.right) if isinstance(side, Windowed)]
         if not windows:
             return None
-        alike = len(windows) == 2 and windows[0].settings == windows[1].settings
-        if not alike or any(window.kind != "tumbling" for window in windows):
+        for window in windows:
+            self._refuse_window(window)
+        if len(windows) != 2 or windows[0].settings != windows[1].settings:
             hint = "write the same WINDOW TUMBLING(…) behind both"
             raise self._script.error("both sides of a windowed join have the same window", windows[0].span, hint=hint)
+        for side, window in zip(("left", "right"), windows, strict=True):
+            self._require_event_time(window, self._sides["left" if side == "left" else "right"])
         return windows[0]
+
+    def _refuse_window(self, window: Window) -> None:
+        if window.kind != "tumbling":
+            hint = "write the same WINDOW TUMBLING(…) behind both, or WITHIN 10 MINUTES: each pair comes once"
+            raise self._script.error(f"{window.kind} windows cannot be joined yet", window.span, hint=hint)
+        if window.by_clock:
+            hint = "leave PROCTIME() out, or join by WATERMARK FOR _timestamp, the time that records have in the log"
+            raise self._script.error("joins go by event time, not by the clock", window.span, hint=hint)
+
+    def _require_event_time(self, window: Window, side: JoinSide) -> None:
+        """A window over another column than the event time would be another join than the one that runs."""
+        time, schema = window.time, side.schema
+        if time is not None and schema is not None and (schema.event_time or "").lower() != time.text.lower():
+            valid = () if schema.event_time is None else (schema.event_time,)
+            raise self._script.error(f"{time.text!r} is not the event time of these rows", time.span, valid=valid)
 
     def _is_only_a_bound(self, part: Expression) -> bool:
         """Whether before and after say all that this condition says."""

@@ -38,7 +38,13 @@ from headrace.sql.language.values import print_name
 from headrace.sql.lookups import Lookups
 from headrace.sql.over_steps import is_over, over_latest_steps, over_steps
 from headrace.sql.ranking import Ranked, bound_of, outer_steps, qualified_steps, ranked_source, ranking_steps
-from headrace.sql.refusals import refuse_output, refuse_query, refuse_select, refuse_source
+from headrace.sql.refusals import (
+    refuse_output,
+    refuse_query,
+    refuse_ranked_subqueries,
+    refuse_select,
+    refuse_source,
+)
 from headrace.sql.rows import Place, Rows
 from headrace.sql.steps import EVENT_TIME, Names, Piece, Step, Writer, node_ids, plain_steps
 from headrace.sql.streams import Streams
@@ -150,6 +156,8 @@ class Queries:
         """A SELECT around one that ranks its rows: the inner chain, then what is left of the outer one."""
         if select.output is not None:
             raise self._script.error(f"{_CHANGES}, and OUTPUT cannot count those", select.output.span)
+        for part in (select, ranked.inner):
+            refuse_ranked_subqueries(self._script, part)
         count, rest = bound_of(self._script, select, ranked)
         alias = ranked.source.alias
         inner = place.inside("from" if alias is None else alias.text)

@@ -104,6 +104,14 @@ def _check_with_values(script: Script, select: Select, expression: Expression) -
             check_expression(script, inner)
 
 
+def refuse_ranked_subqueries(script: Script, select: Select) -> None:
+    """Raises InvalidSyntax for a subquery in a SELECT that ranks its rows, or that bounds the rank."""
+    for expression in (select.condition, *(item.expression for item in select.items)):
+        if expression is not None and expression.queries:
+            hint = "put it into a query of its own, inside or around: FROM (SELECT … WHERE … IN (SELECT …)) AS x"
+            raise script.error("a subquery cannot stand beside ROW_NUMBER()", expression.span, hint=hint)
+
+
 def refuse_output(script: Script, select: Select) -> None:
     """Raises InvalidSyntax where OUTPUT has no exact meaning in a stream of micro-batches."""
     output = select.output

@@ -93,7 +93,7 @@ def plain_steps(
         hint = "leave it out: without a window every row goes on at once"
         raise script.error("EMIT FINAL needs a window", select.emit.span, hint=hint)
     writer = Writer(script, names)
-    steps = [*filter_steps(writer, select), *_output_steps(select, of_output)]
+    steps = [*filter_steps(writer, select), *_output_steps(writer, select, of_output)]
     pieces = tuple(Piece(text, item.span) for item in select.items for text in writer.columns(item))
     columns = [piece.text for piece in pieces]
     if columns != ["*"]:
@@ -114,13 +114,19 @@ def filter_steps(writer: Writer, select: Select) -> list[Step]:
     return [Step("filter", "filter", {"condition": text}, (Piece(text, condition.span),))]
 
 
-def _output_steps(select: Select, settings: Mapping[str, Json]) -> list[Step]:
+def _output_steps(writer: Writer, select: Select, settings: Mapping[str, Json]) -> list[Step]:
     """OUTPUT, if there is one; `refusals` has seen to it that it can run."""
     if select.output is None:
         return []
+    key = select.output.key
+    name = None if key is None else writer.column(key)
+    if key is not None and name is None:
+        hint = "give it a name in a query inside, and partition by that"
+        raise writer.script.error("OUTPUT for each key takes a column as the key", key.span, hint=hint)
+    keys: dict[str, Json] = {} if name is None else {"keys": [name]}
     often: dict[str, Json] = {"rows": select.output.every_events, "every": select.output.every}
     told = {name: value for name, value in often.items() if value is not None}
-    return [Step("output", "output-rate", {"which": select.output.which, **told, **settings}, ())]
+    return [Step("output", "output-rate", {"which": select.output.which, **told, **keys, **settings}, ())]
 
 
 class Writer:
