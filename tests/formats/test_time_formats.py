@@ -14,7 +14,8 @@ from headrace.errors import InvalidInput
 from headrace.formats import Decoded, FormatName, ValueFormat, decoder
 from headrace.formats.time_formats import check_time_format
 
-SCHEMA = pa.schema([("name", pa.string()), ("ts", pa.timestamp("us", tz="UTC"))])
+COLUMNS: dict[str, pa.DataType] = {"name": pa.string(), "ts": pa.timestamp("us", tz="UTC")}
+SCHEMA = pa.schema(COLUMNS)
 MOMENTS = st.datetimes(datetime(1, 1, 2), datetime(9999, 12, 30))
 # The pattern, and what Python calls it.
 PATTERNS = {

@@ -277,7 +277,7 @@ FAULTS = [
     ("INSERT INTO o SELECT * FROM t MATCH_RECOGNIZE (PATTERN (x))", "patterns", "MATCH_RECOGNIZE (PATTERN (x))", ""),
     (
         "INSERT INTO o SELECT * FROM t OUTPUT SNAPSHOT EVERY 5 EVENTS",
-        "no operator keeps",
+        "goes by time",
         "OUTPUT SNAPSHOT EVERY 5 EVENTS",
         "LAST",
     ),
@@ -294,7 +294,15 @@ FAULTS = [
     ("INSERT INTO o SELECT * FROM t WHERE drone = 'abc", "never closed", "'", ""),
     ("INSERT INTO o SELECT * FROM t /* alt", "never closed", "/", ""),
     ("INSERT INTO o SELECT * FROM t WHERE alt > :limit", "a parameter", "alt > :limit", ""),
-    ("INSERT INTO o SELECT SET_HEADER('trace', drone) AS x FROM t", "SET_HEADER cannot run yet", "SET_HEADER", ""),
+    (
+        "INSERT INTO o SELECT * FROM t WHERE SET_HEADER('a', 'b') = 'b'",
+        "SET_HEADER makes no value",
+        "SET_HEADER",
+        "alone",
+    ),
+    ("INSERT INTO o SELECT alt, SET_HEADER(drone, 'b') FROM t", "is a text", "SET_HEADER(drone, 'b')", "REMOVE_HEADER"),
+    ("INSERT INTO o SELECT SET_HEADER('a', 'b') FROM t", "a value beside", "SET_HEADER('a', 'b')", "a column more"),
+    ("INSERT INTO o SELECT alt, SET_HEADER('a', altt) FROM t", "unknown column 'altt'", "SET_HEADER('a', altt)", "alt"),
     (
         "INSERT INTO o SELECT split_index(drone, ',', 1) AS x FROM t",
         "unknown function",

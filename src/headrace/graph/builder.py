@@ -133,6 +133,7 @@ class Stream(Step, AggregationSteps, SerialSteps):
         value_message: str | None = None,
         schema_registry: str | None = None,
         key: str | None = None,
+        headers: str | None = None,
         partitions: int | None = None,
         id: str | None = None,
     ) -> Sink:
@@ -145,6 +146,7 @@ class Stream(Step, AggregationSteps, SerialSteps):
             "value_message": value_message,
             "schema_registry": schema_registry,
             "key": key,
+            "headers": headers,
             "partitions": partitions,
         }
         return self._end("to-topic", id, given(Stream.to_topic, settings))

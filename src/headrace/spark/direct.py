@@ -158,6 +158,8 @@ def _output(sink: Node, view: _View, reader: _Reader, catalogue: Catalogue) -> O
     is_list = any(form[0] != COLUMN and form[1].startswith("ARRAY") for form in view.columns.values())
     if isinstance(config, ToTableConfig) or is_list or (output.format == "json" and not can_write(types)):
         return None
+    if isinstance(config, ToTopicConfig) and config.headers is not None:
+        return None
     columns = {name: reader.output_column(form, view.keep, sink) for name, form in view.columns.items()}
     output = replace(output, keep=view.keep, columns=columns)
     return _with_format(output, config, types, schema) if isinstance(config, ToTopicConfig) else output

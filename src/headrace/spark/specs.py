@@ -203,8 +203,8 @@ class Output:
 
     `value` names the column that holds its rows as finished text (null: this row is not for this sink).
     Formats that are written by column have `keep` and `columns` (their name in the output → in the row) instead;
-    `value_format` says how the writer makes values of them, where it does that row by row. Rows of a table have a key;
-    where they delete, their records have no value.
+    `value_format` says how the writer makes values of them, where it does that row by row. `headers` names the column
+    with the headers of records. Rows of a table have a key; where they delete, their records have no value.
     """
 
     node: str
@@ -218,12 +218,13 @@ class Output:
     value_format: ValueFormat | None = None
     partition_count: int = 1
     row_limit: int = 0
+    headers: str | None = None
     table: Literal["upsert", "delete"] | None = None
 
 
 def physical_columns(output: Output) -> list[str]:
     """What the writer reads of a row for this output."""
-    names = [output.value, output.key, output.keep, *output.columns.values()]
+    names = [output.value, output.key, output.keep, output.headers, *output.columns.values()]
     return [name for name in names if name is not None]
 
 

@@ -16,7 +16,7 @@ from headrace.sql.language.tree import Expression
 _RANKING: Final = (exp.RowNumber, exp.Rank, exp.DenseRank, exp.PercentRank, exp.Ntile)
 _RANKS: Final = "ROW_NUMBER() can be bounded: WHERE n <= 10 in the query around it, or QUALIFY"
 _PARTNERS: Final = "an ASOF JOIN or a JOIN … WITHIN of the stream with itself finds rows before each row"
-_HEADER_FUNCTIONS: Final = frozenset({"set_header", "remove_header"})
+HEADER_FUNCTIONS: Final = frozenset({"set_header", "remove_header"})
 
 
 def check_expression(script: Script, expression: Expression) -> None:
@@ -29,8 +29,9 @@ def check_expression(script: Script, expression: Expression) -> None:
     if refused:
         raise script.error(f"{refused} cannot stand in a pipeline's expression", expression.span)
     for name, span in functions_in(expression.tree):
-        if name.lower() in _HEADER_FUNCTIONS:
-            raise script.error(f"{name} cannot run yet: sinks write no headers", span)
+        if name.lower() in HEADER_FUNCTIONS:
+            hint = "write it alone, between the commas of the SELECT list of INSERT INTO or CREATE STREAM … AS"
+            raise script.error(f"{name} makes no value: it is for records that are written", span, hint=hint)
         try:
             is_known = is_function(name)
         except InvalidInput as error:

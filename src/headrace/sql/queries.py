@@ -18,6 +18,7 @@ from headrace.sql.assembly import CLOCK_COLUMN, Assembly, Output
 from headrace.sql.changes import changes_of
 from headrace.sql.computed_keys import computed_keys
 from headrace.sql.expressions import check_expression
+from headrace.sql.headers import header_changes, header_column, refuse_headers
 from headrace.sql.joins import JoinSide, JoinStep
 from headrace.sql.language.dialect import columns_in
 from headrace.sql.language.script import Script, Span
@@ -46,7 +47,7 @@ from headrace.sql.refusals import (
     refuse_source,
 )
 from headrace.sql.rows import Place, Rows
-from headrace.sql.steps import EVENT_TIME, Names, Piece, Step, Writer, node_ids, plain_steps
+from headrace.sql.steps import ALL_COLUMNS, EVENT_TIME, Names, Piece, Step, Writer, node_ids, plain_steps
 from headrace.sql.streams import Streams
 from headrace.sql.table_changes import Match
 from headrace.sql.window_operators import takes_time
@@ -137,6 +138,8 @@ class Queries:
 
     def _select(self, select: Select, place: Place, *, is_view: bool) -> Output:
         refuse_output(self._script, select)
+        if select.headers:
+            refuse_headers(self._script, select)
         if select.is_distinct:
             every = self._select(replace(select, is_distinct=False), place, is_view=False)
             return self._distinct(every, place, is_view=is_view)
@@ -174,7 +177,7 @@ class Queries:
     def _chain(self, output: Output, steps: list[Step], place: Place, *, is_view: bool) -> Output:
         """Nodes one behind the other; a view has at least one, which is called like it."""
         if is_view and not steps:
-            steps = [Step("select", "select", {"columns": ["*"]}, ())]
+            steps = [ALL_COLUMNS]
         for step, node_id in zip(steps, node_ids(place.base, steps, last_takes_base=is_view), strict=True):
             origin = Origin(place.name.span, step.pieces)
             output = self._assembly.add(node_id, step.operator, step.config, [("in", output)], origin)
@@ -235,7 +238,8 @@ class Queries:
         if any(map(is_over, select.items)):
             return self._over_steps(select, rows, place)
         if window is None and not is_grouped(select):
-            return plain_steps(self._script, select, rows.names, self._output_settings(select, rows, place))
+            steps = plain_steps(self._script, select, rows.names, self._output_settings(select, rows, place))
+            return self._with_headers(select, rows, steps) if select.headers else steps
         keys = computed_keys(Writer(self._script, rows.names), select, self._has_column(rows), self._hidden_time(rows))
         select = keys.select
         if self._analysis is not None:
@@ -252,6 +256,18 @@ class Queries:
         for step in steps:
             self._require(step.operator, f"a {window.kind} window", window.span)
         return keys.before_groups(steps)
+
+    def _with_headers(self, select: Select, rows: Rows, steps: list[Step]) -> list[Step]:
+        """With the headers of records as one column more."""
+        changes = header_changes(self._script, select)
+        for change in changes:
+            if change.value is not None:
+                check_expression(self._script, change.value)
+        writer = Writer(self._script, rows.names)
+        column = header_column(writer, changes, has_headers=self._has_column(rows)("_headers"))
+        *before, last = steps if steps and steps[-1].role == "select" else [*steps, ALL_COLUMNS]
+        columns = list[Json]([*_texts(last.config["columns"]), column.text])
+        return [*before, replace(last, config={"columns": columns}, pieces=(*last.pieces, column))]
 
     def _hidden_time(self, rows: Rows) -> str | None:
         """The event time of the rows where `*` leaves it out."""
@@ -361,9 +377,13 @@ class Queries:
         return self._streams.output(reference, is_checked=self._analysis is not None)
 
 
+def _texts(columns: Json) -> list[str]:
+    return [str(column) for column in columns] if isinstance(columns, list) else []
+
+
 def _is_everything(select: Select) -> bool:
     """Whether the rows come out of FROM as they are."""
-    clauses = (select.condition, select.window, select.having, select.output, *select.keys)
+    clauses = (select.condition, select.window, select.having, select.output, *select.keys, *select.headers)
     return [item.text for item in select.items] == ["*"] and all(clause is None for clause in clauses)
 
 

@@ -117,11 +117,9 @@ def refuse_output(script: Script, select: Select) -> None:
     output = select.output
     if output is None:
         return
-    if output.which == "snapshot":
-        hint = "use LAST, or a window: EMIT FINAL tells it once, when it closes"
-        raise script.error(
-            "OUTPUT SNAPSHOT cannot run: no operator keeps all that came out before", output.span, hint=hint
-        )
+    if output.which == "snapshot" and output.every is None:
+        hint = "write EVERY 10 SECONDS; LAST EVERY 5 EVENTS gives the newest row of five"
+        raise script.error("OUTPUT SNAPSHOT goes by time: rows of all keys have no order", output.span, hint=hint)
     if select.window is not None or is_grouped(select):
         hint = "write the groups with CREATE STREAM … AS, and let OUTPUT choose among the rows of that stream"
         message = "OUTPUT cannot stand beside groups: which rows come, and in which order, depends on the micro-batches"

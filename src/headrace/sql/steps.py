@@ -76,6 +76,9 @@ class Step:
     pieces: tuple[Piece, ...]
 
 
+ALL_COLUMNS: Final = Step("select", "select", {"columns": ["*"]}, ())
+
+
 def node_ids(base: str, steps: Iterable[Step], *, last_takes_base: bool) -> list[str]:
     """`alerts_filter`, `alerts_window`, …; the last one of a view is the view itself."""
     ids = [f"{base}_{step.role}" for step in steps]

@@ -7,3 +7,4 @@ CREATE STREAM above AS SELECT symbol, (SELECT venue FROM limits AS l WHERE l.sym
   WHERE price > (SELECT maximum FROM limits AS l WHERE l.symbol = t.symbol);
 CREATE STREAM listed AS SELECT * FROM trades AS t LEFT SEMI JOIN limits AS l ON t.symbol = l.symbol;
 PARTITION WITH (symbol OF trades) BEGIN CREATE STREAM some AS SELECT * FROM trades OUTPUT LAST EVERY 5 EVENTS; END;
+CREATE STREAM marked AS SELECT symbol PRIMARY KEY, SET_HEADER('price', price), REMOVE_HEADER('trace') FROM trades;

@@ -123,12 +123,12 @@ def _statement(cursor: Cursor) -> Statement:
 
 def _create(cursor: Cursor) -> Statement:
     if cursor.at("OR", "REPLACE"):
-        hint = "leave it out: saving a script makes a new version of its pipeline"
-        raise cursor.script.error("CREATE OR REPLACE is not supported", cursor.here(), hint=hint)
+        saved = "leave it out: saving a script makes a new version of its pipeline"
+        raise cursor.script.error("CREATE OR REPLACE is not supported", cursor.here(), hint=saved)
     if cursor.at("IF", "NOT", ahead=1):
         cursor.index += 1
-        hint = "leave it out: a script defines each name once"
-        raise cursor.script.error("IF NOT EXISTS is not supported", cursor.here(), hint=hint)
+        once = "leave it out: a script defines each name once"
+        raise cursor.script.error("IF NOT EXISTS is not supported", cursor.here(), hint=once)
     if cursor.accept("STREAM"):
         return _create_stream(cursor, is_table=False)
     if cursor.accept("TABLE"):

@@ -225,6 +225,7 @@ class Select:
     emit: EmitClause | None
     output: OutputRate | None
     span: Span = field(compare=False)
+    headers: tuple[Item, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
