@@ -112,6 +112,8 @@ def _behind(rows: RowForms, node: Node, step: RowStep, names: _Names) -> RowForm
 
 def _output(sink: Node, rows: RowForms, names: _Names, catalogue: Catalogue) -> Output:
     config, output = plain_output(sink, catalogue)
+    if isinstance(config, ToTopicConfig) and config.headers is not None:
+        raise OnlySpark(f"Spark makes the headers for {sink.operator}")
     output = replace(output, keep=_name(rows.keep))
     if not (isinstance(config, ToTableConfig) and config.mode == "delete"):
         if any(form[0] != COLUMN and form[1].startswith("ARRAY") for form in rows.columns.values()):

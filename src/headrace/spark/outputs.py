@@ -18,7 +18,7 @@ from headrace.operators.python_sink import ToPythonConfig
 from headrace.operators.spec import OperatorConfig
 from headrace.operators.table_keys import key_columns
 from headrace.operators.table_sink import ToTableConfig
-from headrace.operators.topic_sink import ToTopicConfig
+from headrace.operators.topic_sink import HEADERS_TYPE, ToTopicConfig
 from headrace.operators.value_formats import value_format
 from headrace.spark.specs import Output
 from headrace.spark.wide import View, WideRow
@@ -36,6 +36,8 @@ def make_output(sink: Node, catalogue: Catalogue, view: View, row: WideRow) -> O
         return _with_key(_marked(output, view, row), key_columns(config.key), view, row)
     if not isinstance(config, ToTopicConfig | ToTableConfig):
         return _as_text(output, view, row)
+    if isinstance(config, ToTopicConfig) and config.headers is not None:
+        output, view = _with_headers(output, config.headers, view, row)
     described = _described(output, config, view, row)
     made = _as_text(described, view, row) if config.format == "json" else _by_column(described, view)
     if isinstance(config, ToTableConfig):
@@ -101,6 +103,15 @@ def _described(output: Output, config: ToTopicConfig | ToTableConfig, view: View
     columns = to_arrow_schema(StructType(types), timezone="UTC")
     check_writing(value_format(config), columns)
     return replace(output, value_format=with_schema(value_format(config), columns))
+
+
+def _with_headers(output: Output, column: str, view: View, row: WideRow) -> tuple[Output, View]:
+    """The column of headers is no part of the value."""
+    from pyspark.sql import functions as spark  # noqa: PLC0415
+
+    visible = tuple(name for name in view.visible if name.lower() != column.lower())
+    texts = spark.col(view.physical(column)).cast(HEADERS_TYPE)
+    return replace(output, headers=row.column(texts)), replace(view, visible=visible)
 
 
 def _with_key(output: Output, columns: Sequence[str], view: View, row: WideRow) -> Output:

@@ -189,8 +189,8 @@ class Output:
     `value` names the column that holds its rows as finished text (null: this row is not for this sink).
     Formats that are written by column have `keep` and `columns` (their name in the output → in the row) instead;
     `value_format` says how the writer makes values of them, where it does that row by row. `key` names the column with
-    the key of a record; where several make it up, the writer puts `key_parts` together. Rows of a table have a key;
-    where they delete, their records have no value.
+    the key of a record; where several make it up, the writer puts `key_parts` together. `headers` names the column with
+    the headers of records. Rows of a table have a key; where they delete, their records have no value.
     """
 
     node: str
@@ -205,12 +205,13 @@ class Output:
     value_format: ValueFormat | None = None
     partition_count: int = 1
     row_limit: int = 0
+    headers: str | None = None
     table: Literal["upsert", "delete"] | None = None
 
 
 def physical_columns(output: Output) -> list[str]:
     """What the writer reads of a row for this output."""
-    names = [output.value, output.key, *output.key_parts, output.keep, *output.columns.values()]
+    names = [output.value, output.key, *output.key_parts, output.keep, output.headers, *output.columns.values()]
     return [name for name in names if name is not None]
 
 

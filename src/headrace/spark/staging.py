@@ -175,14 +175,17 @@ class _TopicStage:
         self.rows += _kept_count(self.output, batch) if self.output.format == "arrow" else len(values)
         if self.output.table is not None:
             values = self._as_table(keys, values)
+        headers = self._headers(batch)
         if keys is None:
-            self._append(self._keyless, None, values)
+            self._append(self._keyless, None, values, headers)
             return
         chosen = partitions_of(keys, self.output.partition_count, self._keyless)
         groups = by_partition(chosen, self.output.partition_count)
         for partition, indices in groups:
-            whole = len(groups) == 1
-            self._append(partition, keys if whole else keys.take(indices), values if whole else values.take(indices))
+            taken = (keys, values, headers)
+            if len(groups) > 1:
+                taken = (keys.take(indices), values.take(indices), None if headers is None else headers.take(indices))
+            self._append(partition, *taken)
 
     def _as_table(self, keys: pa.Array[Any] | None, values: pa.Array[Any]) -> pa.Array[Any]:
         """The values as a table has them. Raises InvalidInput for a row that it could not find again."""
@@ -223,12 +226,23 @@ class _TopicStage:
             return json_arrays(texts).cast(pa.binary())
         return batch.column(self.output.key).cast(pa.string()).cast(pa.binary()) if self.output.key else None
 
-    def _append(self, partition: int, keys: pa.Array[Any] | None, values: pa.Array[Any]) -> None:
+    def _headers(self, batch: pa.RecordBatch) -> pa.Array[Any] | None:
+        """Of the rows that are this sink's."""
+        if self.output.headers is None:
+            return None
+        headers: pa.Array[Any] = batch.column(self.output.headers)
+        if self.output.value is not None:
+            return headers.filter(_text(self.output, batch).is_valid())
+        return headers.filter(batch.column(self.output.keep)) if self.output.keep else headers
+
+    def _append(
+        self, partition: int, keys: pa.Array[Any] | None, values: pa.Array[Any], headers: pa.Array[Any] | None
+    ) -> None:
         spool = self._spools.get(partition)
         if spool is None:
             spool = self._spools[partition] = _Spool(f"{self._prefix}-{partition}")
         now = np.full(len(values), time.time_ns() // 1_000_000, np.int64)
-        for encoded in encode_batches(keys, values, now, codec="none", batch_bytes=BATCH_BYTES_MAX):
+        for encoded in encode_batches(keys, values, now, batch_bytes=BATCH_BYTES_MAX, headers=headers):
             spool.write(encoded)
 
     def parts(self) -> list[TopicPart]:
