@@ -186,7 +186,7 @@ def test_rows_can_be_moved_to_other_lanes() -> None:
         state = store.load("node", lane, Version())
         take_in(rows_of(state), [(f"k{number}" if number else None, lane, number) for number in range(500)])
         manifest[lane] = store.write("node", lane, 5, state, Version())
-    made = repartitioned(store, {"node": manifest}, Partitioning("by_key", ("k",)), 3, 5)["node"]
+    made = repartitioned(store, {"node": manifest}, lambda _: Partitioning("by_key", ("k",)), 3, 5)["node"]
     seen: list[Row] = []
     for lane, version in made.items():
         rows = rows_of(StateStore(files).load("node", lane, version))

@@ -5,14 +5,13 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
-from importlib.util import find_spec
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, cast
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from headrace.compiled import is_kept
 from headrace.formats.times import TIMESTAMP
 
 if TYPE_CHECKING:
@@ -27,13 +26,8 @@ _MILLISECONDS_MAX: Final = ((1 << 63) - 1) // 1000
 
 
 def is_compiled() -> bool:
-    """Whether loading the scanner takes a moment; else it takes seconds, and `python -m` SCANNER makes up for it."""
-    spec = find_spec(SCANNER)
-    if spec is None or spec.origin is None:
-        return False
-    source = Path(spec.origin)
-    kept = (source.parent / "__pycache__").glob(f"{source.stem}.gather-*.nbi")
-    return any(file.stat().st_mtime >= source.stat().st_mtime for file in kept)
+    """Whether loading the scanner takes a moment; else it takes seconds."""
+    return is_kept(SCANNER, "gather")
 
 
 def can_scan(columns: pa.Schema) -> bool:

@@ -6,7 +6,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from headrace.compiled import compiled
+from headrace.compiled import compiled, is_kept
 
 Integers: TypeAlias = "np.ndarray[Any, np.dtype[np.int64]]"
 Flags: TypeAlias = "np.ndarray[Any, np.dtype[np.bool_]]"
@@ -97,3 +97,17 @@ def remove(slots: Integers, stored: Words, table: Integers) -> None:
         while table[place] != slot:
             place = (place + 1) & mask
         table[place] = REMOVED
+
+
+def prepare() -> None:
+    """Compiles everything, or loads what was compiled before: processes forked from this one need not."""
+    words, none, table = np.zeros((0, 1), np.int64), np.zeros(0, np.int64), np.full(2, EMPTY, np.int64)
+    find(words, words, table)
+    add(words, words, table, none, 0)
+    put(none, words, table)
+    remove(none, words, table)
+
+
+def is_prepared() -> bool:
+    """Whether that takes a moment, and not seconds."""
+    return is_kept(__name__, remove.__name__)

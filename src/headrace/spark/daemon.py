@@ -10,7 +10,7 @@ import importlib
 
 from pyspark import daemon
 
-from headrace.formats.json_plain import SCANNER, is_compiled
+from headrace.spark.prepare import is_prepared, prepare
 
 # What a worker of our source and our sink would import after the fork, every time one is started.
 PRELOADED = (
@@ -26,8 +26,10 @@ PRELOADED = (
 )
 
 if __name__ == "__main__":
-    for module in (*PRELOADED, *([SCANNER] if is_compiled() else [])):
+    for module in PRELOADED:
         importlib.import_module(module)
+    if is_prepared():
+        prepare()
     # Workers collect garbage after every task: what was imported here is never garbage, so it need not be walked.
     gc.freeze()
     daemon.manager()

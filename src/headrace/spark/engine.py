@@ -15,7 +15,6 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from headrace.errors import Conflict, InvalidInput, NotFound, did_you_mean
-from headrace.formats.json_plain import SCANNER, is_compiled
 from headrace.graph.document import Config, Document
 from headrace.graph.names import require_name
 from headrace.graph.validation import Validated, validate
@@ -34,6 +33,7 @@ from headrace.spark.job import Job
 from headrace.spark.look import LOOK_PREFIX, Look, LookPlaces
 from headrace.spark.orders import ChainRecord
 from headrace.spark.plan import QueryPlan, plan_queries
+from headrace.spark.prepare import is_prepared
 from headrace.spark.progress import Counts, QueryProgress
 from headrace.spark.query import (
     QueryHome,
@@ -117,9 +117,11 @@ class Engine:
         """Spark is up afterwards: the session that this process has, or a new one. Raises ExternalFailure."""
         from pyspark import SparkContext  # noqa: PLC0415  (pyspark costs half a second: only where it is used)
 
-        if not is_compiled():
+        if not is_prepared():
             # Beside the start of Spark; workers that start before it is done do without.
-            self._compiling = subprocess.Popen([sys.executable, "-m", SCANNER], stdin=subprocess.DEVNULL)
+            self._compiling = subprocess.Popen(
+                [sys.executable, "-m", "headrace.spark.prepare"], stdin=subprocess.DEVNULL
+            )
         self._owns_spark = SparkContext._active_spark_context is None
         own = SparkSettings(self.settings.data_directory / "spark", extra=self.settings.spark_conf)
         if self.settings.master is not None:
