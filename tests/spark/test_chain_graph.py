@@ -204,3 +204,44 @@ def test_a_pair_that_waited_long_still_finds_the_third(events: list[tuple[int, s
         for (s3, k3, c, t3) in rows
         if (s1, s2, s3) == (0, 1, 2) and k1 == k2 == k3 and 0 <= t2 - t1 <= 10 and -4 <= t3 - t1 <= 4
     )
+
+
+WINDOWS = (
+    'topic one schema="k STRING, a BIGINT, at TIMESTAMP" event_time=at as one\n'
+    '! tumbling-window "2 seconds" time=at keys=["k"] aggregates=["count(*) AS n"] as short\n'
+    '! select k n "_event_time AS moment" as told\n'
+    '! {kind} "10 seconds" {more} time=moment keys=["k"] aggregates=["sum(n) AS total"] emit={emit} as long ! preview'
+)
+STEPS = st.lists(st.tuples(st.sampled_from("ab"), st.integers(0, 4), st.integers(0, 3)), min_size=1, max_size=40)
+
+
+@pytest.mark.parametrize("emit", ["final", "changes"])
+@pytest.mark.parametrize(("kind", "more"), [("tumbling-window", ""), ("sliding-window", 'every="5 seconds"')])
+@given(rows=STEPS, per_batch=st.integers(1, 7))
+@settings(deadline=None, max_examples=40)
+def test_windows_of_windows_miss_no_row(
+    emit: str, kind: str, more: str, rows: list[tuple[str, int, int]], per_batch: int
+) -> None:
+    """What a window lets out is below the watermark by then, and yet not late for the next one."""
+    plan = planned(WINDOWS.format(kind=kind, more=more, emit=emit))
+    assert [node.id for node in plan.nodes] == ["short", "told", "long"]
+    tester = ChainTester(lambda: plan.chain(CATALOGUE), event_times=["at"], delay_us=3_000_000)
+    second, timed_rows = 0, list[tuple[str, int, int]]()
+    for number, (key, step, back) in enumerate(rows):
+        second += step
+        timed_rows.append((key, number, max(0, second - back)))
+    for start in range(0, len(timed_rows), per_batch):
+        tester.run(timed(0, timed_rows[start : start + per_batch]))
+    for _ in range(3):
+        tester.end()
+    expected: dict[tuple[str, int], int] = defaultdict(int)
+    for key, _, at in timed_rows:
+        # The last moment of its short window lies in these.
+        told, every = at // 2 * 2 + 1, 5 if more else 10
+        for end in range(told // every * every + every, told + 11, every):
+            expected[key, end] += 1
+    found = [row for out in tester.rows for row in out.to_pylist()]
+    if emit == "final":
+        assert len({(row["k"], row["_window_end"]) for row in found}) == len(found)
+    newest = {(row["k"], int(row["_window_end"].timestamp())): row["total"] for row in found}
+    assert newest == expected

@@ -161,7 +161,11 @@ class WindowRows(_Aggregating):
         # Windows may be many: one timer, for the first that ends, serves all that have ended.
         at_us = max(timer.at_us, self.context.watermark_us or timer.at_us)
         closed = self._windows.ending_by(at_us)
-        told = [Batch(self._told(closed), private=True)] if len(closed) and not self._changes else []
+        if self._changes:
+            # Rows that came with this very time may have changed windows that go now.
+            told = list(super().on_rows_end())
+        else:
+            told = [Batch(self._told(closed), private=True)] if len(closed) else []
         self._windows.table.delete(closed)
         for values in self._distincts:
             values.end(at_us)
