@@ -80,6 +80,18 @@ def test_rows_after_serial_operators_come_from_a_trial_of_the_chain(stack: Stack
     assert not sampling.edge(document, "topic_1", "out", limit=10).begins_empty
 
 
+def test_a_test_run_goes_through_other_keys_and_what_is_between(stack: Stack) -> None:
+    steps = (
+        'length-window 9 keys=k aggregates=["count(*) AS n"] ! select k "n * 10 AS m" as tens'
+        ' ! length-window 9 keys=m aggregates=["count(*) AS seen"] as counted'
+    )
+    document = stack.pipeline(f'topic not-there schema="k BIGINT" ! {steps} ! to-topic nowhere')
+    rows: list[Config] = [{"k": 1}, {"k": 1}, {"k": 2}]
+    found = stack.engine.sampling(inputs={"topic_1": rows}).nodes(document, limit=10)
+    assert sorted((row["k"], row["m"]) for row in found["tens"].rows) == [(1, 10), (1, 20), (2, 10)]
+    assert sorted((row["m"], row["seen"]) for row in found["counted"].rows) == [(10, 1), (10, 2), (20, 1)]
+
+
 def test_a_test_run_goes_through_a_chain_of_several_serial_operators(stack: Stack) -> None:
     count = 'length-window 9 keys=k aggregates=["count(*) AS {name}"] as {name}'
     steps = f"{count.format(name='one')} ! {count.format(name='two')} ! select k one two"

@@ -59,18 +59,20 @@ def lane_task(
     *,
     sink: SinkSpec | None,
     read: ReadCounts | None = None,
-    stage: int = 0,
+    stage: int | None = None,
     before: Sequence[bytes] = (),
 ) -> Iterator[pa.RecordBatch]:
     """One micro-batch of one lane: one commit message if it stages its rows for a `sink`, else rows with asides beside.
 
-    `read` is what was read, where that is counted here and not by Spark; `before` is filled, as rows come, with what
-    lanes of stages before this last one left. Raises OperatorFailed; and InvalidInput for a row that cannot be computed
+    `read` is what was read, where that is counted here and not by Spark. Of a chain in stages it runs the last one;
+    `before` is filled, as rows come, with what lanes of those before left. Without a `stage` it runs all nodes, which
+    are in one stage, or in one lane. Raises OperatorFailed; and InvalidInput for a row that cannot be computed
     on its way to the sink.
     """
     catalogue = current_catalogue()
-    orders = replace(orders, plan=orders.plan.stage(stage, catalogue))
-    run = lane_run(orders, lane, catalogue, stage=stage)
+    if stage is not None:
+        orders = replace(orders, plan=orders.plan.stage(stage, catalogue))
+    run = lane_run(orders, lane, catalogue, stage=stage or 0)
     shaper = Shaper(Shaping() if sink is None else sink.shaping)
     counts = ReadCounts() if read is None else read
     made = _lane_rows(orders, run, inputs, catalogue, shaper, read=counts, before=before)

@@ -131,12 +131,22 @@ class Sampling:
             node = validated.document.node(node_id)
             inputs = {edge.target_port: found[edge.source] for edge in validated.document.inputs_of(node_id)}
             with blaming(node):
-                if self.catalogue.get(node.operator).spec.kind == "serial":
+                if self._runs_in_chain(node, inputs, validated):
                     found[node_id] = self._chained(node, found, validated)
                 else:
                     frame = self._frame(compilation, node, {port: rows.frame for port, rows in inputs.items()})
                     found[node_id] = _Leaving(frame, _one_chain(inputs.values()))
         return found
+
+    def _runs_in_chain(self, node: Node, inputs: Mapping[str, _Leaving], validated: Validated) -> bool:
+        """Whether it is a serial operator, or one that goes on with the chain that leads to it."""
+        operator = self.catalogue.get(node.operator)
+        if operator.spec.kind == "serial":
+            return True
+        if len(inputs) != 1 or not all(rows.before for rows in inputs.values()):
+            return False
+        schemas = {edge.target_port: validated.schemas[edge.source] for edge in validated.document.inputs_of(node.id)}
+        return operator.chain_instance(validated.configs[node.id], schemas) is not None
 
     def _chained(self, node: Node, found: Mapping[str, _Leaving], validated: Validated) -> _Leaving:
         """Behind a serial node: a chain of its own, or the one that led here, grown by it."""
