@@ -8,7 +8,7 @@ from __future__ import annotations
 import pickle
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import lru_cache, partial
+from functools import cache, lru_cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -83,7 +83,7 @@ def lane_run(
     """One micro-batch of one lane, with the orders of its stage."""
     store = None if orders.directory is None else _store(orders.directory)
     event_times = [one.event_time for one in orders.plan.inputs]
-    lookups = {(one.node, one.port): partial(rows_of, one) for one in orders.tables}
+    lookups = {(one.node, one.port): cache(partial(rows_of, one)) for one in orders.tables}
     chain = orders.plan.chain(catalogue, taps, lookups)
     versions, signals = orders.versions(lane), orders.signals
     return LaneRun(

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from headrace.graph.schema import Schema
-from headrace.operators.arrow_types import arrow_schema
+from headrace.operators.arrow_types import column_types
 from headrace.operators.columnar import Form, columns_of
 from headrace.operators.columnar.forms import frozen
 from headrace.operators.columnar.values import Values, holds
@@ -80,7 +80,7 @@ def in_versions(readings: Iterable[TableReading], write_ahead: str) -> tuple[Tab
 
 def rows_of(reading: TableReading) -> TableRows:
     """Runs in a task, which keeps the newest version: it is read anew only where the table has changed."""
-    table = rows_at(reading.table, arrow_schema(Schema.parse(reading.read)), reading.table.end or {})
+    table = rows_at(reading.table, column_types(Schema.parse(reading.read)), reading.table.end or {})
     name = f"{replace(reading, table=replace(reading.table, end=None))}"
     known = _kept.pop(name, None)
     if known is None or known[0] is not table:
@@ -92,7 +92,7 @@ def rows_of(reading: TableReading) -> TableRows:
 
 
 def _computed(reading: TableReading, table: pa.Table) -> pa.RecordBatch:
-    rows = next(iter(table.to_batches()), None) or pa.RecordBatch.from_pylist([], schema=table.schema)
+    (rows,) = table.to_batches() or [pa.RecordBatch.from_pylist([], schema=table.schema)]
     values = Values(rows)
     if reading.keep is not None:
         values = values.only(pa.array(holds(values, reading.keep)))
