@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pyspark.sql import SparkSession, functions
 
-from headrace.formats.json_text import can_write, json_texts
+from headrace.formats.json_text import can_write, json_arrays, json_texts
 from headrace.graph.schema import Schema
 from headrace.operators.arrow_types import arrow_schema
 
@@ -84,6 +84,17 @@ def test_decimals_are_written_as_spark_does(spark: SparkSession) -> None:
     wanted = [row[0] for row in frame.select(functions.to_json(functions.struct("*"), options)).collect()]
     assert can_write(rows.schema)
     assert json_texts(rows).to_pylist() == wanted
+
+
+@pytest.mark.spark
+def test_arrays_of_texts_are_those_of_spark(spark: SparkSession) -> None:
+    columns = {"a": [*TEXTS, None, "x"], "b": [*reversed(TEXTS), "y", None]}
+    rows = pa.record_batch({name: pa.array(texts, pa.string()) for name, texts in columns.items()})
+    frame = spark.createDataFrame(pa.Table.from_batches([rows[: len(TEXTS)]]))
+    wanted = [row[0] for row in frame.select(functions.to_json(functions.array("a", "b"))).collect()]
+    assert json_arrays(rows.columns).to_pylist() == [*wanted, None, None]
+    assert json_arrays(rows[1:3].columns).to_pylist() == wanted[1:3]
+    assert json_arrays(rows[:0].columns).to_pylist() == []
 
 
 def test_slices_and_no_rows_and_no_columns() -> None:

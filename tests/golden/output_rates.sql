@@ -92,9 +92,30 @@ SELECT a.n FROM readings AS a JOIN readings AS b ON a.sensor = b.sensor WITHIN 1
 CREATE STREAM some AS SELECT DISTINCT n FROM readings OUTPUT FIRST EVERY 3 EVENTS;
 -- @expect error OUTPUT stands beside plain columns
 
--- @case nobody keeps a snapshot
+-- @case a snapshot has the latest row of every key
+PARTITION WITH (sensor OF readings) BEGIN
+  CREATE STREAM some AS SELECT sensor, n FROM readings WHERE n <> 7 OUTPUT SNAPSHOT EVERY 10 SECONDS;
+END;
+-- @expect some
+-- | sensor | n |
+-- | a      | 3 |
+-- | b      | 5 |
+-- | b      | 5 |
+-- | a      | 4 |
+-- | b      | 5 |
+-- | a      | 6 |
+
+-- @case a snapshot without a key is the latest row
 CREATE STREAM some AS SELECT n FROM readings OUTPUT SNAPSHOT EVERY 10 SECONDS;
--- @expect error OUTPUT SNAPSHOT cannot run
+-- @expect some ordered
+-- | n |
+-- | 5 |
+-- | 4 |
+-- | 6 |
+
+-- @case a snapshot goes by time
+CREATE STREAM some AS SELECT n FROM readings OUTPUT SNAPSHOT EVERY 3 EVENTS;
+-- @expect error OUTPUT SNAPSHOT goes by time
 
 -- @case a span needs a time
 CREATE STREAM timeless (n INT);
@@ -105,4 +126,7 @@ CREATE STREAM some AS SELECT n FROM timeless OUTPUT LAST EVERY 10 SECONDS;
 PARTITION WITH (sensor OF readings) BEGIN
   CREATE STREAM some AS SELECT n FROM readings OUTPUT LAST EVERY 3 EVENTS;
 END;
--- @expect error OUTPUT cannot run for each key
+-- @expect some
+-- | n |
+-- | 4 |
+-- | 7 |

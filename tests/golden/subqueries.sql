@@ -90,9 +90,88 @@ CREATE STREAM o AS SELECT * FROM `lookup-join`(left => TABLE trades, right => TA
 -- | A      | 50    |       |
 -- | a      | 60    | x     |
 
--- @case NOT IN is refused for its nulls
-CREATE STREAM o AS SELECT * FROM trades WHERE symbol NOT IN (SELECT symbol FROM limits);
--- @expect error NOT IN lets no row through where a null is among the values
+-- @case SEMI JOIN and ANTI JOIN are EXISTS and NOT EXISTS
+CREATE STREAM o AS SELECT t.symbol, price FROM trades AS t LEFT SEMI JOIN limits AS l ON t.symbol = l.symbol AND l.venue = 'x'
+UNION ALL SELECT symbol, price FROM trades ANTI JOIN limits USING (symbol);
+-- @expect o
+-- | symbol | price |
+-- | a      | 5     |
+-- | a      | 60    |
+-- | c      | 30    |
+-- |        | 40    |
+-- | A      | 50    |
+
+-- @case NOT IN keeps rows that the table does not have, and no row whose value is null
+CREATE STREAM o AS SELECT symbol, price FROM trades WHERE symbol NOT IN (SELECT symbol FROM limits);
+-- @expect o
+-- | symbol | price |
+-- | c      | 30    |
+-- | A      | 50    |
+
+-- @case NOT IN among rows of the table that are chosen
+CREATE STREAM o AS SELECT symbol, price FROM trades WHERE NOT symbol IN (SELECT symbol FROM limits WHERE venue = 'x' AND price > 3) AND price < 50;
+-- @expect o
+-- | symbol | price |
+-- | b      | 20    |
+-- | c      | 30    |
+
+-- @case a null among the values of NOT IN lets no row through
+CREATE STREAM o AS SELECT symbol, price FROM trades WHERE symbol NOT IN (SELECT if(venue = 'y', NULL, symbol) FROM limits);
+-- @expect o
+
+-- @case NOT IN no values at all lets every row through, also nulls
+CREATE STREAM o AS SELECT symbol, price FROM trades WHERE symbol NOT IN (SELECT symbol FROM limits WHERE price > 100) AND price > 20;
+-- @expect o
+-- | symbol | price |
+-- | c      | 30    |
+-- |        | 40    |
+-- | A      | 50    |
+-- | a      | 60    |
+
+-- @case NOT IN among the rows of the table that belong to the row: a null among those lets it not through
+CREATE STREAM o AS SELECT symbol, price FROM trades WHERE price NOT IN (SELECT if(venue = 'y', NULL, 60) FROM limits WHERE limits.symbol = trades.symbol);
+-- @expect o
+-- | symbol | price |
+-- | a      | 5     |
+-- | c      | 30    |
+-- |        | 40    |
+-- | A      | 50    |
+
+-- @case a subquery as a value
+CREATE STREAM o AS SELECT symbol, (SELECT venue FROM limits WHERE limits.symbol = trades.symbol) AS venue FROM trades;
+-- @expect o
+-- | symbol | venue |
+-- | a      | x     |
+-- | b      | y     |
+-- | c      |       |
+-- | NULL   |       |
+-- | A      |       |
+-- | a      | x     |
+
+-- @case no row makes a value null, whatever the subquery computes
+CREATE STREAM o AS SELECT symbol, (SELECT coalesce(upper(venue), 'none') FROM limits WHERE symbol = trades.symbol) || '!' AS venue FROM trades WHERE price > 10;
+-- @expect o
+-- | symbol | venue |
+-- | b      | Y!    |
+-- | c      |       |
+-- | NULL   |       |
+-- | A      |       |
+-- | a      | X!    |
+
+-- @case values in WHERE and beside *
+CREATE STREAM o AS SELECT *, (SELECT venue FROM limits AS l WHERE l.symbol = t.symbol) AS venue FROM trades AS t
+WHERE price > (SELECT price FROM limits AS l WHERE l.symbol = t.symbol) AND price < 55;
+-- @expect o
+-- | symbol | price | ts       | venue |
+-- | b      | 20    | 00:00:02 | y     |
+
+-- @case a value that could be several is refused
+CREATE STREAM o AS SELECT symbol, (SELECT venue FROM limits WHERE limits.price = trades.price) AS venue FROM trades;
+-- @expect error this subquery could give several rows of limits, and a value is one: its key symbol is not compared with =
+
+-- @case a value beside groups is refused
+CREATE STREAM o AS SELECT symbol, count(*) AS n, (SELECT venue FROM limits WHERE limits.symbol = trades.symbol) AS venue FROM trades GROUP BY symbol;
+-- @expect error a subquery that is a value stands beside plain columns only
 
 -- @case a subquery over a stream is refused
 CREATE STREAM o AS SELECT * FROM trades WHERE symbol IN (SELECT symbol FROM quotes);
@@ -100,11 +179,7 @@ CREATE STREAM o AS SELECT * FROM trades WHERE symbol IN (SELECT symbol FROM quot
 
 -- @case a subquery beside OR is refused
 CREATE STREAM o AS SELECT * FROM trades WHERE price > 3 OR symbol IN (SELECT symbol FROM limits);
--- @expect error a subquery can only be a condition of its own in WHERE
-
--- @case a subquery as a value is refused
-CREATE STREAM o AS SELECT symbol, (SELECT venue FROM limits WHERE limits.symbol = trades.symbol) AS venue FROM trades;
--- @expect error write a LEFT JOIN with the table
+-- @expect error a subquery can only be a condition of its own in WHERE, [NOT] IN (SELECT …) or [NOT] EXISTS (SELECT …), or a value
 
 -- @case an aggregate of a table is refused
 CREATE STREAM o AS SELECT * FROM trades WHERE symbol IN (SELECT max(symbol) FROM limits);

@@ -69,6 +69,26 @@ def test_we_read_what_aiokafka_builds(rows: list[tuple[Any, ...]], codec: int) -
     assert records.headers == [listed for _, _, _, listed in rows]
 
 
+maps = st.none() | st.dictionaries(st.text(max_size=80), st.none() | st.text(max_size=80), max_size=4)
+
+
+@given(rows=st.lists(st.tuples(maybe_bytes, maps), min_size=2, max_size=30), batch_bytes=st.integers(50, 20_000))
+def test_aiokafka_reads_the_headers_that_we_encode(
+    rows: list[tuple[bytes | None, dict[str, str | None] | None]], batch_bytes: int
+) -> None:
+    column = pa.array(
+        [None if one is None else list(one.items()) for _, one in rows], pa.map_(pa.string(), pa.string())
+    )
+    values: list[bytes | None] = [value for value, _ in rows]
+    # A slice: what is before it in memory is none of it.
+    batches = encode_batches(None, values[1:], [5] * (len(rows) - 1), batch_bytes=batch_bytes, headers=column[1:])
+    theirs = [(record.value, record.headers) for batch in batches for record in DefaultRecordBatch(batch)]
+    assert theirs == [
+        (value, [(name, None if text is None else text.encode()) for name, text in (one or {}).items()])
+        for value, one in rows[1:]
+    ]
+
+
 def test_headers_are_decoded_only_when_asked() -> None:
     assert decode_batch(built_by_aiokafka([(b"k", b"v", 5, [("h", b"1")])])).headers is None
 

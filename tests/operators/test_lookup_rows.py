@@ -185,10 +185,11 @@ def _as_arrow(rows: Sequence[tuple[Any, ...]], config: LookupJoinConfig) -> list
         ("left.k = right.k AND rand() > 0.5", {}),
         ("left.k = right.k", {"spread": "by_key"}),
         ("left.k = right.j", {}),
+        ("left.k = right.k", {"kind": "not_in"}),
     ],
 )
 def test_what_is_not_surely_the_same_stays_in_sparks_plan(on: str, settings: dict[str, Any]) -> None:
-    config = LookupJoinConfig(on=on, kind="semi", **settings)
+    config = LookupJoinConfig(on=on, **{"kind": "semi", **settings})
     assert not LookupJoin().runs_in_chain(config, {"left": LEFT, "right": RIGHT})
 
 

@@ -65,6 +65,28 @@ def test_of_a_span_of_time(which: str, rows: list[Row], plan: list[tuple[int, st
     same_both_ways(case, lambda given: of_time(given, which), rows, plan)
 
 
+def snapshots(rows: Sequence[Row]) -> list[tuple[Any, ...]]:
+    latest: dict[str | None, Row] = {}
+    found: list[Row] = []
+    for _, part in groupby(sorted(rows, key=lambda row: row[3]), key=lambda row: row[3] // SPAN_S):
+        latest.update({row[0]: row for row in part})
+        found += latest.values()
+    return [(*row[:3], at(row[3])) for row in found]
+
+
+@settings(max_examples=30, deadline=None)
+@given(rows_strategy(), plans)
+def test_snapshots_of_all_keys(rows: list[Row], plan: list[tuple[int, str]]) -> None:
+    case = Case("output-rate", {"which": "snapshot", "every": f"{SPAN_S} seconds", "keys": ["k"]})
+    same_both_ways(case, snapshots, rows, plan)
+
+
+def test_the_rows_of_a_snapshot_have_no_event_time() -> None:
+    operator = Catalogue().get("output-rate")
+    config = operator.configure({"which": "snapshot", "every": "5s"})
+    assert operator.output_schema(config, {"in": SCHEMA}).event_time is None
+
+
 def test_without_keys_all_rows_count() -> None:
     rows: list[Row] = [("a", 1, None, 100), ("b", 2, None, 101), ("a", 3, None, 102), ("b", 4, None, 103)]
     assert [row[1] for row in Case("output-rate", {"which": "last", "rows": 2}).batch(rows)] == [2, 4]
@@ -77,7 +99,8 @@ def test_without_keys_all_rows_count() -> None:
         ({"which": "first"}, "either rows or every"),
         ({"which": "first", "rows": 5, "every": "5s"}, "either rows or every"),
         ({"which": "last", "every": "0s"}, "every has no length"),
-        ({"which": "snapshot", "rows": 5}, "which"),
+        ({"which": "snapshot", "rows": 5}, "a snapshot is taken of all keys together"),
+        ({"which": "snapshot", "every": "5s", "partitioned": "as_topic"}, "a snapshot is taken of all keys together"),
     ],
 )
 def test_what_is_no_rate(config: dict[str, Json], message: str) -> None:

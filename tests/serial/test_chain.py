@@ -301,3 +301,35 @@ def test_an_operator_that_hangs_is_ended_and_named(stateless: bool) -> None:
     chain.open(0, Moment(0, limit_s=0.05), {"slow": NodeState()})
     with pytest.raises(OperatorFailed, match=r"node 'slow': OperatorHangs: no answer within 0.05 s .*\"n\": 7"):
         chain.process(numbers(7))
+
+
+class Held(Operator):
+    """Holds its rows back to the end of the micro-batch's rows, and counts its signals."""
+
+    def open(self, context: Context) -> None:
+        super().open(context)
+        self.held: list[int] = []
+
+    def process(self, batch: Batch) -> Iterable[Batch]:
+        self.held += batch.column("n").to_numpy().tolist()
+        return []
+
+    def on_rows_end(self) -> Iterable[Batch]:
+        made = pa.record_batch({"n": [sum(self.held)]})
+        self.held = []
+        return [Batch(made)]
+
+    def on_signal(self, signal: Signal) -> Iterable[Batch]:
+        return [Batch(pa.record_batch({"n": [-len(self.held)]}))]
+
+
+def test_the_end_of_the_rows_comes_once_before_signals_and_passes_the_steps_behind() -> None:
+    tester = ChainTester(lambda: Chain.line([Step("first", Held()), Step("second", Held())]))
+    batches = [{"n": [1, 2]}, {"n": [3]}]
+    # What the second makes of the first's signal would be held; its own end is over by then.
+    told = tester.run(*batches, signals=[Signal("one", "custom", "second")])
+    assert told is not None
+    assert told.column("n").to_pylist() == [6, 0]
+    empty = tester.run()
+    assert empty is not None
+    assert empty.column("n").to_pylist() == [0]

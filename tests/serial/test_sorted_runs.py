@@ -160,7 +160,7 @@ def test_there_are_few_runs_and_each_row_is_merged_seldom(monkeypatch: pytest.Mo
         merged_rows += sum(map(len, runs))
         return merge(runs)
 
-    monkeypatch.setattr(runs_module, "merged", counted)
+    monkeypatch.setattr("headrace.serial.hashed_rows.merged", counted)
     rows = HashedRows(KEY, COLUMNS, "at")
     for start in range(0, 20_000, 20):
         numbered(rows, start, 20)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from dataclasses import replace
 
 import pyarrow as pa
 import pytest
@@ -152,3 +153,54 @@ def test_a_partitioning_that_cannot_be_is_refused(settings: str, told: str) -> N
 def test_what_cannot_be_one_chain_is_refused(text: str, told: str) -> None:
     with pytest.raises(InvalidInput, match=told):
         planned(text)
+
+
+TIMED = (
+    'topic one schema="k STRING, a BIGINT, at TIMESTAMP" event_time=at as one ! @first.left\n'
+    'topic two schema="k STRING, b BIGINT, bt TIMESTAMP" event_time=bt as two'
+    ' ! select "k AS k2" b bt as renamed ! @first.right\n'
+    'topic three schema="k STRING, c BIGINT, ct TIMESTAMP" event_time=ct as three'
+    ' ! select "k AS k3" c ct as others ! @second.right\n'
+    'join "left.k = right.k2" after="10 seconds" as first ! @second.left\n'
+    'join "left.k = right.k3" before="4 seconds" after="4 seconds" as second ! preview'
+)
+MOMENTS = st.lists(
+    st.tuples(st.integers(0, 2), st.sampled_from("ab"), st.integers(0, 3), st.integers(0, 3)), min_size=1, max_size=40
+)
+
+
+def timed(source: int, rows: list[tuple[str, int, int]]) -> LaneInput:
+    keys = pa.array([key for key, _, _ in rows], pa.string())
+    numbers = pa.array([number for _, number, _ in rows], pa.int64())
+    times = pa.array([second * 1_000_000 for _, _, second in rows], pa.int64()).view(pa.timestamp("us", tz="UTC"))
+    names = [("k", "a", "at"), ("k2", "b", "bt"), ("k3", "c", "ct")][source]
+    return LaneInput(pa.record_batch([keys, numbers, times], names=list(names)), origin=source << 16, source=source)
+
+
+@given(MOMENTS, st.integers(1, 7))
+@settings(deadline=None, max_examples=80)
+def test_a_pair_that_waited_long_still_finds_the_third(events: list[tuple[int, str, int, int]], per_batch: int) -> None:
+    """The time of a pair is that of its first row, which the watermark has passed when the second one comes."""
+    plan = planned(TIMED)
+    assert len(plan.stages(CATALOGUE)) == 1
+    order = [one.source for one in plan.inputs]
+    places = [order.index(name) for name in ("one", "renamed", "others")]
+    times = [["at", "bt", "ct"][places.index(number)] for number in range(3)]
+    tester = ChainTester(lambda: plan.chain(CATALOGUE), event_times=times, delay_us=3_000_000)
+    rows: list[tuple[int, str, int, int]] = []
+    second = 0
+    for number, (source, key, step, back) in enumerate(events):
+        second += step
+        rows.append((source, key, number, max(0, second - back)))
+    for start in range(0, len(rows), per_batch):
+        batch = rows[start : start + per_batch]
+        inputs = [timed(source, [(key, number, at)]) for source, key, number, at in batch]
+        tester.run(*(replace(one, source=places[one.source], origin=places[one.source] << 16) for one in inputs))
+    found = sorted((row["a"], row["b"], row["c"]) for out in tester.rows for row in out.to_pylist())
+    assert found == sorted(
+        (a, b, c)
+        for (s1, k1, a, t1) in rows
+        for (s2, k2, b, t2) in rows
+        for (s3, k3, c, t3) in rows
+        if (s1, s2, s3) == (0, 1, 2) and k1 == k2 == k3 and 0 <= t2 - t1 <= 10 and -4 <= t3 - t1 <= 4
+    )

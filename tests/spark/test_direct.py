@@ -54,6 +54,9 @@ def is_direct(text: str) -> bool:
         ('! filter "n < 3 AND initcap(k) = k" ! preview', False),
         ('! select "NULL AS m" ! preview', False),
         ("! to-topic out key=x", False),
+        ('! to-table out key="k, n"', True),
+        ("! to-table out key=k mode=delete", True),
+        ('! filter "_headers IS NULL" ! to-topic out', False),
     ],
 )
 def test_only_what_arrow_does_as_spark_does_is_direct(text: str, expected: bool) -> None:

@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from headrace.errors import Conflict, CorruptData, InvalidInput
+from headrace.errors import Conflict, CorruptData
 from headrace.graph import Json, Node, Schema
 from headrace.operators.catalogue import Catalogue
 from headrace.operators.serial_chain import ChainPlan

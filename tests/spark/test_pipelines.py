@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, cast
 import pyarrow.csv
 import pyarrow.parquet
 import pytest
-from confluent_kafka import Producer
+from confluent_kafka import Consumer, Producer
 
 from headrace.errors import Conflict, InvalidGraph, InvalidInput, NotFound
 from headrace.spark import Engine, PipelineEvent
@@ -212,6 +212,74 @@ def test_headers_of_records_are_a_column(stack: Stack) -> None:
     assert stack.rows(target) == [
         {"n": 1, "trace": "t1", "has": True, "headers": {"trace": "t1", "none": None}},
         {"n": 2, "trace": None, "has": False, "headers": {}},
+    ]
+
+
+def test_headers_are_written_with_the_records(stack: Stack) -> None:
+    source, target = stack.topic("in", partitions=1), stack.name("out")
+    producer = Producer({"bootstrap.servers": stack.bootstrap})
+    producer.produce(source, b'{"n": 1}', headers=[("trace", b"t1"), ("tenant", b"a")])
+    producer.produce(source, b'{"n": 2}')
+    producer.produce(source, b'{"n": 3}', headers=[("trace", b"t3")])
+    producer.flush(30)
+    sql = (
+        f"CREATE STREAM t (n INT) WITH (topic = '{source}');"
+        f"CREATE STREAM o WITH (topic = '{target}', partitions = 2) AS"
+        " SELECT n PRIMARY KEY, SET_HEADER('twice', n * 2), REMOVE_HEADER('tenant') FROM t WHERE n <> 3;"
+        f"CREATE STREAM c (n INT) WITH (topic = '{target}-csv', format = 'csv');"
+        "INSERT INTO c SELECT n, SET_HEADER('n', n) FROM t WHERE n > 1"
+    )
+    stack.run(parse(sql, stack.name("pipeline")))
+    assert sorted(_written(stack, target)) == [
+        (b'{"n":1}', [("trace", b"t1"), ("twice", b"2")]),
+        (b'{"n":2}', [("twice", b"4")]),
+    ]
+    assert sorted(_written(stack, f"{target}-csv")) == [
+        (b"2", [("n", b"2")]),
+        (b"3", [("trace", b"t3"), ("n", b"3")]),
+    ]
+
+
+def _written(stack: Stack, topic: str) -> list[tuple[bytes | None, object]]:
+    """Values and headers, as an ordinary client reads them."""
+    consumer = Consumer({
+        "bootstrap.servers": stack.bootstrap, "group.id": topic, "auto.offset.reset": "earliest",
+        "isolation.level": "read_committed", "enable.partition.eof": True,
+    })  # fmt: skip
+    consumer.subscribe([topic])
+    found: list[tuple[bytes | None, object]] = []
+    ended: set[int] = set()
+    partitions = consumer.list_topics(topic, 30).topics[topic].partitions
+    while len(ended) < len(partitions):
+        message = consumer.poll(1)
+        if message is None:
+            continue
+        if message.error() is not None:
+            ended.add(message.partition() or 0)
+        else:
+            found.append((message.value(), message.headers() or []))
+    consumer.close()
+    return found
+
+
+def test_event_times_are_read_as_they_are_written(stack: Stack) -> None:
+    records = [b'{"k": "a", "ts": 1767225600.5}', b'{"k": "a", "ts": 1767225601}', b'{"k": "a", "ts": "soon"}']
+    seconds = stack.topic("in", records, partitions=1)
+    texts = stack.topic("in", [b"b,01.01.2026 00:00:02", b"b,31.02.2026 00:00:02"], partitions=1)
+    target = stack.name("out")
+    sql = (
+        f"CREATE STREAM s (k STRING, ts TIMESTAMP, WATERMARK FOR ts AS ts) WITH (topic = '{seconds}',"
+        " 'event.time.format' = 'epoch_seconds');"
+        f"CREATE STREAM t (k STRING, ts TIMESTAMP, WATERMARK FOR ts AS ts) WITH (topic = '{texts}', format = 'csv',"
+        " 'event.time.format' = 'dd.MM.yyyy HH:mm:ss');"
+        f"CREATE STREAM o (k STRING, ts TIMESTAMP) WITH (topic = '{target}');"
+        "INSERT INTO o SELECT * FROM s UNION ALL SELECT * FROM t"
+    )
+    stack.run(parse(sql, stack.name("pipeline")))
+    assert sorted(stack.rows(target), key=lambda row: str(row["ts"])) == [
+        {"k": "a", "ts": "2026-01-01T00:00:00.500Z"},
+        {"k": "a", "ts": "2026-01-01T00:00:01.000Z"},
+        {"k": "b", "ts": "2026-01-01T00:00:02.000Z"},
     ]
 
 

@@ -11,6 +11,8 @@ from headrace.spark.placement import place
 from headrace.spark.plan import chain_of, plan_queries
 
 SOURCE = 'topic t schema="k STRING, n BIGINT"'
+DATED = 'topic t schema="k STRING, n BIGINT, d DATE"'
+UNCHANGED = "python headrace.operators.samples:unchanged"
 BY_KEY = 'length-window 3 keys=k aggregates=["sum(n) AS s"]'
 BY_M = 'length-window 3 keys=k aggregates=["sum(m) AS s"]'
 AS_TOPIC = f"{BY_KEY} partitioned=as_topic"
@@ -20,9 +22,30 @@ AS_TOPIC = f"{BY_KEY} partitioned=as_topic"
     ("text", "way_in", "way_out", "because"),
     [
         (f"{SOURCE} ! {AS_TOPIC} ! to-topic o format=arrow", "reader", "writer", "lanes are the topic's partitions"),
-        (f"{SOURCE} ! {AS_TOPIC} ! to-topic o", "reader", "rows", "Spark writes the text for to-topic"),
+        (f"{SOURCE} ! {AS_TOPIC} ! to-topic o", "reader", "writer", "its tasks make what sinks take"),
+        (
+            f"{SOURCE} ! {AS_TOPIC} ! select \"DATE('2026-01-01') AS d\" ! to-topic o",
+            "reader",
+            "rows",
+            "select follows",
+        ),
+        (f"{DATED} ! {AS_TOPIC} ! to-topic o", "reader", "rows", "Spark writes the text for to-topic"),
+        (f"{DATED} ! {AS_TOPIC} ! select k ! to-topic o", "reader", "writer", "its tasks make what sinks take"),
+        (f"{DATED} ! {AS_TOPIC} ! to-topic o format=arrow", "reader", "writer", "its tasks make what sinks take"),
         (f"{SOURCE} ! {BY_KEY} ! to-file d format=parquet", "packets", "writer", "lanes are by k"),
-        (f"{SOURCE} ! {BY_KEY} ! filter s>1 ! to-file d format=csv", "packets", "rows", "filter follows"),
+        (f"{SOURCE} ! {BY_KEY} ! filter s>1 ! to-file d format=csv", "packets", "writer", "what sinks take"),
+        (f'{SOURCE} ! {BY_KEY} ! filter "sqrt(s) > 1" ! to-file d format=csv', "packets", "rows", "filter follows"),
+        (f"{SOURCE} ! {BY_KEY} ! select \"split(k, '/') AS l\" ! to-topic o format=arrow", "packets", "rows", "a list"),
+        (f'{SOURCE} ! {BY_KEY} ! to-table o key="k, n"', "packets", "writer", "what sinks take"),
+        (f"{SOURCE} ! {BY_KEY} ! to-table o key=k mode=delete", "packets", "writer", "what sinks take"),
+        (f"{DATED} ! {BY_KEY} ! to-table o key=d mode=delete", "packets", "rows", "Spark writes the key for to-table"),
+        (
+            f'{SOURCE} ! select k "bround(n) AS r" ! {UNCHANGED} ! to-topic o format=arrow',
+            "rows",
+            "writer",
+            "sinks take",
+        ),
+        (f'{SOURCE} ! select k "bround(n) AS r" ! {UNCHANGED} ! to-topic o', "rows", "rows", "Spark alone knows"),
         (f"{SOURCE} ! filter n>1 ! {BY_KEY} ! to-topic o format=arrow", "packets", "writer", "lanes are by k"),
         (
             f'{SOURCE} ! filter "sqrt(n) > 1" ! {BY_KEY} ! to-topic o format=arrow',
@@ -42,7 +65,7 @@ AS_TOPIC = f"{BY_KEY} partitioned=as_topic"
         (
             "generator 5 ! python headrace.operators.samples:doubled ! preview",
             "rows",
-            "rows",
+            "writer",
             "generator is Spark's own",
         ),
         (
@@ -58,7 +81,8 @@ AS_TOPIC = f"{BY_KEY} partitioned=as_topic"
             "writer",
             "lanes are the topic's partitions",
         ),
-        (f"{SOURCE} as s ! {AS_TOPIC} as w ! to-topic o format=arrow\n@w ! preview", "reader", "rows", "for preview"),
+        (f"{SOURCE} as s ! {AS_TOPIC} as w ! to-topic o format=arrow\n@w ! preview", "reader", "writer", "sinks take"),
+        (f"{DATED} as s ! {AS_TOPIC} as w ! to-topic o format=arrow\n@w ! preview", "reader", "rows", "for preview"),
     ],
 )
 def test_as_near_to_the_log_as_it_can(text: str, way_in: str, way_out: str, because: str) -> None:

@@ -12,6 +12,7 @@ from headrace.spark.specs import (
     InputReading,
     Output,
     QueryTopics,
+    Shaping,
     SinkSpec,
     SourceSpec,
     TopicLocation,
@@ -37,6 +38,9 @@ def test_a_sink_with_outputs_of_all_kinds() -> None:
         Output("a", "topic", "t", "avro", columns={"x": "_c1"}, value_format=ValueFormat("avro")),
         Output("b", "file", "/d", "csv", keep="_good"),
         Output("c", "python", "m:f", "rows"),
+        Output("d", "topic", "t", "json", key_parts=("k", "n"), table="delete"),
     )
-    spec = SinkSpec("q", "localhost:1", "/staging", None, outputs)
+    condition = ("is true", "BOOLEAN", (">", "BOOLEAN", ("column", "INT", "n"), ("literal", "INT", 1)))
+    shaping = Shaping({"_made0": ("f", condition)}, ("_made0",), ("_made0", None), {"f": "_made0", "s": None})
+    spec = SinkSpec("q", "localhost:1", "/staging", None, outputs, shaping)
     assert SinkSpec.from_json(spec.to_json()) == spec

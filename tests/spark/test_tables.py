@@ -106,7 +106,7 @@ def test_a_query_goes_on_where_spark_joined_before(stack: Stack) -> None:
     [
         ('! filter "n > 0" ! @with.left | ! filter "maximum > 1" ! @with.right | ! preview', {"with"}),
         ('! @with.left | ! select k "maximum / 0 AS most" ! @with.right | ! preview', set()),
-        ('! @with.left | ! @with.right | ! tumbling-window 1m time=ts aggregates="sum(n) AS s" ! preview', set()),
+        ('! @with.left | ! @with.right | ! tumbling-window 1m time=ts aggregates="sum(n) AS s" ! preview', {"with"}),
         ("! @with.left | ! @with.right | ! deduplicate keys=maximum ! preview", set()),
         ("! @with.left | ! @with.right | ! deduplicate keys=k ! preview", {"with"}),
         ("! @with.left | ! @with.right | ! union as both ! preview", set()),

@@ -24,6 +24,14 @@ def source(options: str, columns: str = "k STRING, at TIMESTAMP") -> dict[str, o
         ("'error.strategy' = 'dlq', 'dead_letter.topic' = 'bad'", {"bad_rows": "dead_letter", "dead_letter": "bad"}),
         ("'event.time.field' = 'at', 'event.time.format' = 'iso8601'", {"event_time": "at"}),
         ("'event.time.field' = 'at', 'event.time.format' = 'epoch_millis'", {"event_time": "at"}),
+        (
+            "'event.time.field' = 'at', 'event.time.format' = 'epoch_seconds'",
+            {"event_time": "at", "event_time_format": "epoch_seconds"},
+        ),
+        (
+            "'event.time.field' = 'at', format = 'csv', 'event.time.format' = 'dd.MM.yyyy HH:mm'",
+            {"event_time": "at", "event_time_format": "dd.MM.yyyy HH:mm"},
+        ),
     ],
 )
 def test_options_stand_for_settings(options: str, expected: dict[str, object]) -> None:
@@ -40,8 +48,19 @@ def test_options_stand_for_settings(options: str, expected: dict[str, object]) -
         ("'error.strategy' = 'dlq'", "k STRING", "no topic is named"),
         ("'event.time.format' = 'iso8601'", "k STRING", "no column is the event time"),
         ("'event.time.field' = 'at', 'event.time.format' = 'epoch_millis'", "k STRING, at BIGINT", "'at' is BIGINT"),
-        ("'event.time.field' = 'at', 'event.time.format' = 'epoch_seconds'", "k STRING, at BIGINT", "'epoch_seconds'"),
-        ("'event.time.field' = 'at', 'event.time.format' = 'dd.MM.yyyy'", "k STRING, at STRING", "'dd.MM.yyyy'"),
+        ("'event.time.field' = 'at', 'event.time.format' = 'epoch_seconds'", "k STRING, at BIGINT", "at' is BIGINT"),
+        ("'event.time.field' = 'at', 'event.time.format' = 'dd.MM.yyyy'", "k STRING, at STRING", "at' is STRING"),
+        (
+            "'event.time.field' = 'at', 'event.time.format' = 'yyy'",
+            "k STRING, at TIMESTAMP",
+            "'yyy' is no part|'yyy' in",
+        ),
+        ("'event.time.field' = 'at', 'event.time.format' = 'HH:mm'", "k STRING, at TIMESTAMP", "has no year"),
+        (
+            "'event.time.field' = 'at', format = 'avro', 'event.time.format' = 'epoch_seconds'",
+            "k STRING, at TIMESTAMP",
+            "event_time_format is set and format is avro",
+        ),
     ],
 )
 def test_what_stands_for_nothing_is_refused(options: str, columns: str, message: str) -> None:

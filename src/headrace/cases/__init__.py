@@ -2,7 +2,7 @@
 
 from headrace.cases.case_file import Case, Expectation, Given, read_cases
 from headrace.cases.comparing import Difference, compare_rows
-from headrace.cases.running import MODES, RESTART, CaseResult, Mode, Runner
+from headrace.cases.running import MODES, RESTART, CaseResult, Mode, Runner, without_compiling
 
 __all__ = [
     "MODES",
@@ -16,4 +16,5 @@ __all__ = [
     "Runner",
     "compare_rows",
     "read_cases",
+    "without_compiling",
 ]

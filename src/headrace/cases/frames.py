@@ -9,21 +9,24 @@ import random
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import cache, partial
 from itertools import zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from headrace.cases.sinks import Row, collected, killed_and_restarted
-from headrace.cases.streamed import is_serial, latest_by, needs_end, runs_in_chain, tells_changes
+from headrace.cases.streamed import chain_above, is_serial, latest_by, needs_end, tells_changes
 from headrace.graph.document import Node
 from headrace.graph.schema import Schema, backquoted
 from headrace.graph.validation import Validated
 from headrace.operators.catalogue import Catalogue
 from headrace.operators.durations import duration_ms
-from headrace.operators.serial_chain import ChainInput, ChainPlan
+from headrace.operators.serial_chain import ChainInput, ChainPlan, ChainTable
 from headrace.operators.table_keys import check_key
 from headrace.serial import LaneInput
 from headrace.serial.places import origin_of
+from headrace.serial.table_rows import TableRows, one_batch
+from headrace.spark.tables import tables_and_their_steps
 from headrace.testing import ChainTester, Crash, CrashPoint, cut
 
 if TYPE_CHECKING:
@@ -121,11 +124,12 @@ class _Build:
     def _compiled(self, node_id: str) -> DataFrame:
         validated = self.frames.validated
         node = validated.document.node(node_id)
-        inputs = {edge.target_port: self.frame(edge.source) for edge in validated.document.inputs_of(node_id)}
         operator = self.frames.catalogue.get(node.operator)
         # A batch does in Spark's plan what a stream does in a chain: so both are compared.
-        if operator.spec.kind == "serial" or (self.chance is not None and self._is_chained(node_id)):
-            return self._chained(node)
+        members = () if self.chance is None else chain_above(validated, self.frames.catalogue, node_id)
+        if operator.spec.kind == "serial" or members:
+            return self._chained(members or (node_id,))
+        inputs = {edge.target_port: self.frame(edge.source) for edge in validated.document.inputs_of(node_id)}
         self.node = node
         frame = operator.compile(validated.configs[node_id], inputs, self)
         return frame if inputs or not self.is_stream else _with_barrier(frame)
@@ -159,17 +163,20 @@ class _Build:
         path.write_text("".join(json.dumps(row) + "\n" for row in newest.values()))
         return self.spark.read.schema(str(schema)).json(str(path)).coalesce(1)
 
-    def _is_chained(self, node_id: str) -> bool:
-        return runs_in_chain(self.frames.validated, self.frames.catalogue, node_id)
-
-    def _chained(self, node: Node) -> DataFrame:
-        """A serial operator by the code that runs it in Spark's tasks, over one lane."""
+    def _chained(self, members: Sequence[str]) -> DataFrame:
+        """Nodes by the code that runs them in Spark's tasks, over one lane; the last one's rows come out."""
         validated = self.frames.validated
-        edges = validated.document.inputs_of(node.id)
-        inputs = tuple(ChainInput(source, validated.schemas[source]) for source in {e.source: None for e in edges})
-        plan = ChainPlan((node,), inputs, edges)
+        beside = tables_and_their_steps(map(validated.document.node, validated.order), validated.document)
+        leading = [edge for one in members for edge in validated.document.inputs_of(one)]
+        edges = tuple(edge for edge in leading if edge.source not in beside)
+        sources = dict.fromkeys(edge.source for edge in edges if edge.source not in members)
+        inputs = tuple(ChainInput(source, validated.schemas[source]) for source in sources)
+        asked = [edge for edge in leading if edge.source in beside]
+        tables = tuple(ChainTable(e.target, e.target_port, e.source, validated.schemas[e.source]) for e in asked)
+        lookups = {(one.node, one.port): cache(partial(self._table, one)) for one in tables}
+        plan = ChainPlan(tuple(validated.document.node(one) for one in members), inputs, edges, tables)
         tester = ChainTester(
-            lambda: plan.chain(self.frames.catalogue),
+            lambda: plan.chain(self.frames.catalogue, lookups=lookups),
             event_times=[one.schema.event_time for one in inputs],
             delay_us=_delay_us(validated),
         )
@@ -177,8 +184,12 @@ class _Build:
             self._run(tester, [piece for piece in pieces if piece is not None])
         tester.end()
         made = tester.table()
-        ddl = str(validated.schemas[node.id])
+        ddl = str(validated.schemas[members[-1]].carried)
         return self.spark.createDataFrame([], ddl) if made is None else self._from_arrow(made, ddl)
+
+    def _table(self, looked_up: ChainTable) -> TableRows:
+        rows = self.frame(looked_up.source).select(*map(backquoted, looked_up.schema.names)).toArrow()
+        return TableRows(one_batch(rows))
 
     def _run(self, tester: ChainTester, pieces: Sequence[LaneInput]) -> None:
         """One micro-batch, after one that came to nothing if it is to die."""
@@ -191,7 +202,7 @@ class _Build:
     def _cut(self, number: int, one: ChainInput) -> list[LaneInput]:
         """The rows of one input, a piece for each micro-batch; the first of several inputs are never empty, or one
         would be late for the other."""
-        rows = self.frame(one.source).select(*map(backquoted, one.schema.names)).toArrow()
+        rows = self.frame(one.source).select(*map(backquoted, one.schema.carried.names)).toArrow()
         pieces = cut(rows, self._places(rows.num_rows)) if rows.num_rows else []
         return [LaneInput(piece, origin=origin_of(number, 0), source=number) for piece in pieces]
 

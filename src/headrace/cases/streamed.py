@@ -6,6 +6,7 @@ from headrace.graph.document import Document
 from headrace.graph.validation import Validated
 from headrace.operators.catalogue import Catalogue
 from headrace.operators.window_columns import END, START
+from headrace.spark.plan import nodes_in_chain
 
 
 def ancestors(document: Document, node_id: str) -> set[str]:
@@ -53,22 +54,27 @@ def needs_end(validated: Validated, catalogue: Catalogue, node_id: str) -> bool:
 
 
 def is_serial(validated: Validated, catalogue: Catalogue, node_id: str) -> bool:
-    """Whether what has state above runs in a chain: a serial operator, or a node that does better in one."""
+    """Whether what has state above runs in a chain: serial operators, or nodes that do better in one."""
     stateful = _stateful(validated, catalogue, node_id)
     if any(catalogue.get(validated.document.node(one).operator).spec.kind == "serial" for one in stateful):
         return True
-    return len(stateful) == 1 and runs_in_chain(validated, catalogue, stateful[0])
+    return bool(stateful) and all(one in chain_above(validated, catalogue, node_id) for one in stateful)
 
 
-def runs_in_chain(validated: Validated, catalogue: Catalogue, node_id: str) -> bool:
-    """Whether a node that Spark's plan could run does its work in a chain, where nothing else with state is above."""
-    edges = validated.document.inputs_of(node_id)
-    inputs = {edge.target_port: validated.schemas[edge.source] for edge in edges}
-    operator = catalogue.get(validated.document.node(node_id).operator)
-    is_able = len({edge.source for edge in edges}) == len(edges) and _stateful(validated, catalogue, node_id) == [
-        node_id
-    ]
-    return is_able and operator.runs_in_chain(validated.configs[node_id], inputs)
+def chain_above(validated: Validated, catalogue: Catalogue, node_id: str) -> tuple[str, ...]:
+    """The nodes up to this one that run in a chain together, as in a job; none where it runs in Spark's plan."""
+    above = ancestors(validated.document, node_id)
+    nodes = [validated.document.node(one) for one in validated.order if one in above]
+    inside = nodes_in_chain(nodes, validated, catalogue)
+    if node_id not in inside or any(catalogue.get(node.operator).spec.kind == "serial" for node in nodes):
+        return ()
+    unions = {node.id for node in nodes if node.operator == "union" and _is_led_to(node.id, inside, validated)}
+    return tuple(node.id for node in nodes if node.id in inside | unions)
+
+
+def _is_led_to(node_id: str, others: frozenset[str], validated: Validated) -> bool:
+    feeding = {edge.source for edge in validated.document.inputs_of(node_id)}
+    return bool(feeding & others) or any(_is_led_to(one, others, validated) for one in feeding)
 
 
 def _stateful(validated: Validated, catalogue: Catalogue, node_id: str) -> list[str]:

@@ -17,6 +17,7 @@ from headrace.formats.json_format import JsonDecoder
 from headrace.formats.json_schema import json_schema_of
 from headrace.formats.json_text import json_texts
 from headrace.formats.raw_format import RawDecoder, check_raw, encode_raw
+from headrace.formats.time_formats import TimedDecoder, raw_type
 from headrace.formats.value_format import SCHEMA_FORMATS, ValueFormat
 
 Encoder: TypeAlias = Callable[[pa.RecordBatch], "pa.Array[Any]"]
@@ -57,6 +58,15 @@ def check_writing(format_: ValueFormat, columns: pa.Schema) -> None:
 
 def decoder(format_: ValueFormat, wanted: pa.Schema) -> Decoder:
     """The decoder for the columns wanted; other fields in the values are not parsed, or not converted."""
+    column, written = format_.time_column, format_.time_format
+    if column is None or written is None or column not in wanted.names:
+        return _decoder(format_, wanted)
+    place = wanted.get_field_index(column)
+    raw = wanted.set(place, pa.field(column, raw_type(written)))
+    return TimedDecoder(_decoder(format_, raw), wanted, column, written)
+
+
+def _decoder(format_: ValueFormat, wanted: pa.Schema) -> Decoder:
     match format_.name:
         case "json":
             return JsonDecoder(wanted)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any, Final, cast
 
 import numpy as np
@@ -44,6 +45,12 @@ def json_texts(rows: pa.RecordBatch) -> pa.Array[Any]:
         pieces += [f'{literal}"{name.translate(_ESCAPES)}":{before}', text]
         literal = f"{behind},"
     return _joined(*pieces, literal.removesuffix(",") + "}")
+
+
+def json_arrays(columns: Sequence[pa.Array[Any]]) -> pa.Array[Any]:
+    """One JSON array for each row, of its texts in the columns; null where one of them is."""
+    texts = [piece for column in columns for piece in ('","', _strings(column))]
+    return _joined('["', *texts[1:], '"]')
 
 
 def _joined(*pieces: pa.Array[Any] | str) -> pa.Array[Any]:

@@ -10,6 +10,10 @@ FormatName: TypeAlias = Literal["json", "csv", "arrow", "raw", "avro", "protobuf
 SCHEMA_FORMATS: Final = ("avro", "protobuf")
 # Formats whose schemas a registry keeps.
 REGISTRY_FORMATS: Final = ("json", "avro", "protobuf")
+# Formats whose values have numbers and texts where others have times.
+TEXT_FORMATS: Final = ("json", "csv")
+# How event times are written that a TIMESTAMP column of these is read from anyway.
+READ_ANYWAY: Final = ("iso8601", "epoch_millis")
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,3 +32,6 @@ class ValueFormat:
     """`embedded` or the URL of a schema registry: values name their schema."""
     schema_id: int | None = None
     """Of what is written: the schema's id in the registry."""
+    time_column: str | None = None
+    time_format: str | None = None
+    """How the times of that column are written, where it is neither ISO 8601 nor epoch milliseconds."""

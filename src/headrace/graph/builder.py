@@ -133,6 +133,7 @@ class Stream(Step, AggregationSteps, SerialSteps):
         value_message: str | None = None,
         schema_registry: str | None = None,
         key: str | None = None,
+        headers: str | None = None,
         partitions: int | None = None,
         id: str | None = None,
     ) -> Sink:
@@ -145,6 +146,7 @@ class Stream(Step, AggregationSteps, SerialSteps):
             "value_message": value_message,
             "schema_registry": schema_registry,
             "key": key,
+            "headers": headers,
             "partitions": partitions,
         }
         return self._end("to-topic", id, given(Stream.to_topic, settings))
@@ -225,6 +227,7 @@ class Builder:
         schema_registry: str | None = None,
         start: str = "earliest",
         event_time: str | None = None,
+        event_time_format: str | None = None,
         watermark: str = "0 seconds",
         idle_timeout: str | None = None,
         max_rows_per_batch: int = 1_000_000,
@@ -243,6 +246,7 @@ class Builder:
             "schema_registry": schema_registry,
             "start": start,
             "event_time": event_time,
+            "event_time_format": event_time_format,
             "watermark": watermark,
             "idle_timeout": idle_timeout,
             "max_rows_per_batch": max_rows_per_batch,

@@ -135,7 +135,7 @@ class SerialSteps(Steps):
     def output_rate(
         self,
         *,
-        which: Literal["first", "last", "all"],
+        which: Literal["first", "last", "all", "snapshot"],
         rows: int | None = None,
         every: str | None = None,
         keys: Names = (),

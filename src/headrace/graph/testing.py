@@ -112,6 +112,8 @@ def _topic(growing: _Growing) -> None:
     event_time = _event_time(growing, schema.columns, config)
     if growing.chance():
         config["format"] = draw(st.sampled_from(("csv", "arrow"))) if _is_flat(schema) else "arrow"
+    if event_time is not None and config.get("format") != "arrow" and growing.chance():
+        config["event_time_format"] = draw(st.sampled_from(("epoch_seconds", "dd.MM.yyyy HH:mm", "yyyy-MM-dd'T'HHX")))
     if growing.chance():
         config["start"] = draw(st.sampled_from(("latest", "offset:17", "timestamp:2026-01-31T12:00:00+00:00")))
     if growing.chance():
@@ -232,10 +234,12 @@ def _lookup(growing: _Growing, stream: _Stream) -> None:
     config: dict[str, Json] = {"topic": growing.draw(_topics), "schema": str(Schema(found)), "key": found[0].name}
     table = growing.add("table", config)
     key = _in_sql(growing.draw(st.sampled_from(keys)).name)
-    kind: dict[str, Json] = {"kind": "left"} if growing.chance() else {}
-    node = growing.add("lookup-join", {"on": f"left.{key} = right.of_table_id", **kind})
+    kind = growing.draw(st.sampled_from(("inner", "left", "semi", "anti", "not_in")))
+    told: dict[str, Json] = {} if kind == "inner" else {"kind": kind}
+    node = growing.add("lookup-join", {"on": f"left.{key} = right.of_table_id", **told})
     growing.edges += [Edge(stream.node, node, "out", "left"), Edge(table, node, "out", "right")]
-    growing.streams.append(_Stream(node, (*stream.columns, *found), stream.event_time))
+    added = found if kind in ("inner", "left") else ()
+    growing.streams.append(_Stream(node, (*stream.columns, *added), stream.event_time))
 
 
 def _to_table(growing: _Growing, stream: _Stream) -> None:

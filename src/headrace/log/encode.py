@@ -24,7 +24,9 @@ length of 0 needs anyway."""
 GROUP_BYTES = 8 << 20
 """Records that are encoded at once."""
 
-_ATTRIBUTES_AND_HEADER_COUNT_BYTES = 2
+_ATTRIBUTES_BYTES = 1
+# What stands behind a value where there are no headers: their number.
+_NO_HEADERS = b"\x00"
 
 Column: TypeAlias = "Sequence[bytes | None] | pa.Array[Any] | pa.ChunkedArray[Any]"
 
@@ -45,11 +47,12 @@ def encode_batches(
     codec: Codec = "none",
     transactional: bool = False,
     batch_bytes: int = BATCH_BYTES,
+    headers: pa.Array[Any] | None = None,
 ) -> Iterator[bytes]:
     """Version 2 batches at base offset 0, with no producer set (see `with_producer`), of about `batch_bytes` each.
 
-    A record longer than that has a batch of its own. Raises InvalidInput when the columns differ in length,
-    InvalidConfig for an unknown codec.
+    A record longer than that has a batch of its own. `headers` are maps of texts; a null stands for none. Raises
+    InvalidInput when the columns differ in length, InvalidConfig for an unknown codec.
     """
     number = codec_number(codec)
     value_column = _binary(values)
@@ -57,11 +60,16 @@ def encode_batches(
     times_ms = np.asarray(timestamps_ms, np.int64)
     if not len(key_column) == len(value_column) == len(times_ms):
         raise InvalidInput(f"{len(key_column)} keys, {len(value_column)} values and {len(times_ms)} timestamps")
+    if headers is not None and len(headers) != len(times_ms):
+        raise InvalidInput(f"headers of {len(headers)} records, and {len(times_ms)} timestamps")
     attributes = number | (TRANSACTIONAL_BIT if transactional else 0)
-    cuts = _cuts(_lengths(key_column) + _lengths(value_column), batch_bytes)
+    ends = None if headers is None else _header_strings(headers)
+    end_bytes = 0 if ends is None else _lengths(ends)
+    cuts = _cuts(_lengths(key_column) + _lengths(value_column) + end_bytes, batch_bytes)
     for group in _groups(cuts):
         rows = slice(group[0].start, group[-1].stop)
-        data, borders = _records(key_column[rows], value_column[rows], times_ms[rows], group)
+        behind = None if ends is None else ends[rows]
+        data, borders = _records(key_column[rows], value_column[rows], behind, times_ms[rows], group)
         for cut in group:
             payload = data[borders[cut.start - rows.start] : borders[cut.stop - rows.start]]
             yield pack_batch(
@@ -111,22 +119,48 @@ def _groups(cuts: list[_Cut]) -> Iterator[list[_Cut]]:
 
 
 def _records(
-    keys: pa.BinaryArray, values: pa.BinaryArray, times_ms: NDArray[np.int64], cuts: Sequence[_Cut]
+    keys: pa.BinaryArray,
+    values: pa.BinaryArray,
+    ends: pa.BinaryArray | None,
+    times_ms: NDArray[np.int64],
+    cuts: Sequence[_Cut],
 ) -> tuple[memoryview, NDArray[np.int32]]:
-    """The records of several batches, one after the other, and where each starts; the end comes last."""
+    """The records of several batches, one after the other, and where each starts; the end comes last. `ends` are their
+    headers."""
     firsts = np.array([cut.start for cut in cuts]) - cuts[0].start
     counts = np.array([cut.stop - cut.start for cut in cuts])
     offset_deltas = _zigzag(np.arange(len(values)) - np.repeat(firsts, counts))
     time_deltas = _zigzag(times_ms - np.repeat(times_ms[firsts], counts))
     key_lengths, value_lengths = _zigzag(_stated_lengths(keys)), _zigzag(_stated_lengths(values))
     varint_bytes = sum(_varint_sizes(column) for column in (time_deltas, offset_deltas, key_lengths, value_lengths))
-    lengths = _zigzag(_ATTRIBUTES_AND_HEADER_COUNT_BYTES + varint_bytes + _lengths(keys) + _lengths(values))
+    end_bytes = len(_NO_HEADERS) if ends is None else _lengths(ends)
+    lengths = _zigzag(_ATTRIBUTES_BYTES + varint_bytes + _lengths(keys) + _lengths(values) + end_bytes)
     attributes = np.zeros(len(values), np.uint64)
     front = _varint_strings([lengths, attributes, time_deltas, offset_deltas, key_lengths])
-    pieces: tuple[Any, ...] = (front, keys, _varint_strings([value_lengths]), values, b"\x00", b"")
+    last = _NO_HEADERS if ends is None else ends
+    pieces: tuple[Any, ...] = (front, keys, _varint_strings([value_lengths]), values, last, b"")
     joined: Any = pc.binary_join_element_wise(*pieces, null_handling="replace", null_replacement="")
     borders = np.frombuffer(joined.buffers()[1], np.int32)[joined.offset : joined.offset + len(joined) + 1]
     return memoryview(joined.buffers()[2]), borders
+
+
+def _header_strings(headers: Any) -> pa.BinaryArray:
+    """Row by row, the number of headers and the headers."""
+    starts = headers.offsets.to_numpy().astype(np.int64)
+    counts = np.where(headers.is_valid().to_numpy(zero_copy_only=False), np.diff(starts), 0)
+    ends = np.cumsum(counts)
+    numbers = _varint_strings([_zigzag(counts)])
+    if not counts.any():
+        return numbers
+    places = np.arange(ends[-1]) + np.repeat(starts[:-1] - (ends - counts), counts)
+    names, texts = (_binary(column.take(pa.array(places))) for column in (headers.keys, headers.items))
+    lengths = [_varint_strings([_zigzag(_stated_lengths(column))]) for column in (names, texts)]
+    pieces: tuple[Any, ...] = (lengths[0], names, lengths[1], texts, b"")
+    each: Any = pc.binary_join_element_wise(*pieces, null_handling="replace", null_replacement="")
+    borders: Any = pa.array(np.concatenate([[0], ends]), pa.int32())
+    together: Any = pc.binary_join(pa.ListArray.from_arrays(borders, each), b"")
+    whole: Any = pc.binary_join_element_wise(numbers, together, b"")
+    return cast("pa.BinaryArray", whole)
 
 
 def _stated_lengths(column: pa.BinaryArray) -> NDArray[np.int64]:

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 from pydantic import Field
 
 from headrace.graph.schema import Schema, backquoted
+from headrace.operators.aggregate_checks import why_not
 from headrace.operators.aggregate_items import Aggregates, aggregate_columns, columns_aggregated, spark_aggregates
+from headrace.operators.aggregate_plan import aggregate_plan, lanes_by
+from headrace.operators.aggregate_rows import AggregateRows
 from headrace.operators.projection import refuse_doubles
 from headrace.operators.settings import ColumnName
 from headrace.operators.spec import Operator, OperatorConfig, Port, Spec
 from headrace.operators.system_columns import refuse_system_names
+from headrace.serial import Operator as Instance
+from headrace.serial import Partitioning
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -49,6 +54,7 @@ class Aggregate(Operator[AggregateConfig]):
         stateful=True,
     )
     config_type = AggregateConfig
+    takes_any_order: ClassVar[bool] = True
 
     def output_schema(self, config: AggregateConfig, inputs: Mapping[str, Schema]) -> Schema:
         schema = inputs["in"]
@@ -62,6 +68,20 @@ class Aggregate(Operator[AggregateConfig]):
         self, config: AggregateConfig, needed: frozenset[str], inputs: Mapping[str, Schema]
     ) -> Mapping[str, frozenset[str]]:
         return {"in": columns_aggregated(config.aggregates).union(config.keys)}
+
+    def runs_in_chain(self, config: AggregateConfig, inputs: Mapping[str, Schema]) -> bool:
+        return why_not(config, inputs["in"]) is None
+
+    def chain_instance(self, config: AggregateConfig, inputs: Mapping[str, Schema]) -> Instance | None:
+        if not self.runs_in_chain(config, inputs):
+            return None
+        return AggregateRows(aggregate_plan(config, inputs["in"]), self.output_schema(config, inputs))
+
+    def kept_columns(self, config: AggregateConfig, inputs: Mapping[str, Schema]) -> Mapping[str, Mapping[str, str]]:
+        return {"in": {key: key for key in lanes_by(config, inputs["in"]).keys}}
+
+    def lanes(self, config: AggregateConfig, inputs: Mapping[str, Schema]) -> Partitioning:
+        return lanes_by(config, inputs["in"])
 
     def compile(self, config: AggregateConfig, inputs: Mapping[str, DataFrame], context: CompileContext) -> DataFrame:
         from pyspark.sql import functions as spark  # noqa: PLC0415 - the catalogue loads without Spark

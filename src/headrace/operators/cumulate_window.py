@@ -20,9 +20,11 @@ from headrace.operators.event_windows import (
     Time,
     refuse_no_length,
     span,
+    span_us,
 )
 from headrace.operators.settings import Duration, refuse_setting
 from headrace.operators.spec import Port, Spec
+from headrace.operators.window_spans import Spans
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -47,7 +49,7 @@ class CumulateWindowConfig(EventWindowConfig):
 
     @property
     def size_us(self) -> int:
-        return duration_ms(self.size) * 1000
+        return span_us(self.size)
 
 
 class CumulateWindow(EventWindow[CumulateWindowConfig]):
@@ -68,6 +70,9 @@ class CumulateWindow(EventWindow[CumulateWindowConfig]):
         stateful=True,
     )
     config_type = CumulateWindowConfig
+
+    def spans(self, config: CumulateWindowConfig) -> Spans:
+        return Spans(span_us(config.size), span_us(config.step), grow=True)
 
     def windowed(self, config: CumulateWindowConfig, frame: DataFrame) -> tuple[DataFrame, Column]:
         """Sliding windows have the same ends: those count that end within the row's own span."""

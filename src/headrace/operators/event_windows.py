@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Annotated, Literal, TypeVar
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, TypeVar
 
 from pydantic import Field
 
 from headrace.graph.schema import Schema, backquoted
+from headrace.operators.aggregate_checks import why_not
 from headrace.operators.aggregate_items import Aggregates, aggregate_columns, columns_aggregated, spark_aggregates
+from headrace.operators.aggregate_plan import aggregate_plan, lanes_by
+from headrace.operators.aggregate_rows import WindowRows
 from headrace.operators.durations import duration_ms
 from headrace.operators.event_time import check_time
 from headrace.operators.projection import refuse_doubles
@@ -17,6 +20,9 @@ from headrace.operators.settings import ColumnName, refuse_setting
 from headrace.operators.spec import Operator, OperatorConfig
 from headrace.operators.system_columns import EVENT_TIME_COLUMN, refuse_system_names
 from headrace.operators.window_columns import END, START, WINDOW_COLUMNS
+from headrace.operators.window_spans import Spans
+from headrace.serial import Operator as Instance
+from headrace.serial import Partitioning
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -55,6 +61,8 @@ W = TypeVar("W", bound=EventWindowConfig)
 class EventWindow(Operator[W]):
     """Rows that leave a closed window have an event time themselves: other windows can follow."""
 
+    takes_any_order: ClassVar[bool] = True
+
     def output_schema(self, config: W, inputs: Mapping[str, Schema]) -> Schema:
         schema = inputs["in"]
         check_time(config.time, schema)
@@ -68,6 +76,33 @@ class EventWindow(Operator[W]):
         self, config: W, needed: frozenset[str], inputs: Mapping[str, Schema]
     ) -> Mapping[str, frozenset[str]]:
         return {"in": columns_aggregated(config.aggregates).union((config.time, *config.keys))}
+
+    def spans(self, config: W) -> Spans | None:
+        """The windows as a chain keeps them; None where only Spark's plan can."""
+        return None
+
+    def why_not_in_chain(self, config: W, inputs: Mapping[str, Schema]) -> str | None:
+        """Why this window cannot run in a chain, in words for a plan; None if it can."""
+        if self.spans(config) is None:
+            return "its windows grow with their rows"
+        return why_not(config, inputs["in"], time=config.time)
+
+    def runs_in_chain(self, config: W, inputs: Mapping[str, Schema]) -> bool:
+        # Without keys Spark does better: it sums up the rows of each task before they come together.
+        return bool(config.keys) and self.why_not_in_chain(config, inputs) is None
+
+    def kept_columns(self, config: W, inputs: Mapping[str, Schema]) -> Mapping[str, Mapping[str, str]]:
+        return {"in": {key: key for key in lanes_by(config, inputs["in"]).keys}}
+
+    def chain_instance(self, config: W, inputs: Mapping[str, Schema]) -> Instance | None:
+        schema, spans = inputs["in"], self.spans(config)
+        if spans is None or self.why_not_in_chain(config, inputs) is not None:
+            return None
+        time = schema.require(config.time).name
+        return WindowRows(aggregate_plan(config, schema), time, spans, changes=not is_final(config))
+
+    def lanes(self, config: W, inputs: Mapping[str, Schema]) -> Partitioning:
+        return lanes_by(config, inputs["in"])
 
     @abstractmethod
     def windowed(self, config: W, frame: DataFrame) -> tuple[DataFrame, Column]:
@@ -104,3 +139,7 @@ def refuse_no_length(**durations: str) -> None:
 def span(duration: str) -> str:
     """A duration as Spark reads it."""
     return f"{duration_ms(duration)} milliseconds"
+
+
+def span_us(duration: str) -> int:
+    return duration_ms(duration) * 1000

@@ -26,6 +26,7 @@ _FIXED: dict[type[exp.Expr], str] = {
     exp.Stddev: "DOUBLE", exp.StddevPop: "DOUBLE", exp.StddevSamp: "DOUBLE", exp.Variance: "DOUBLE",
     exp.VariancePop: "DOUBLE", exp.Sqrt: "DOUBLE", exp.Pow: "DOUBLE", exp.Exp: "DOUBLE", exp.Ln: "DOUBLE",
     exp.Upper: "STRING", exp.Lower: "STRING", exp.Trim: "STRING", exp.Length: "INT", exp.Hour: "INT",
+    exp.TimeToStr: "STRING",
     exp.CurrentTimestamp: "TIMESTAMP", exp.TimestampTrunc: "TIMESTAMP", exp.CurrentDate: "DATE",
 }  # fmt: skip
 _SAME_AS_ARGUMENT = (exp.Paren, exp.Neg, exp.Abs, exp.Min, exp.Max, exp.First, exp.Last, exp.AnyValue, exp.Filter)

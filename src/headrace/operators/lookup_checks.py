@@ -36,7 +36,7 @@ def lookup_forms(config: LookupJoinConfig, inputs: Mapping[str, Schema]) -> Look
     Called for lookups that are valid in Spark's plan. Raises InvalidInput and InvalidSyntax as their validation does.
     """
     condition = read_condition(config.on, inputs)
-    if config.spread != "whole" or not _have_types(inputs):
+    if config.kind == "not_in" or config.spread != "whole" or not _have_types(inputs):
         return None
     if not config.adds_nothing and (_shares_unlike(condition, inputs) or _hides_time(inputs)):
         return None

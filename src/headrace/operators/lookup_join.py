@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Final, Literal
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from headrace.errors import InvalidInput
 from headrace.graph.schema import Schema
+from headrace.operators.expressions import parse_expression
 from headrace.operators.join_sides import (
     SIDES,
+    Condition,
+    conjuncts,
     joined_columns,
     joined_row,
     left_row,
@@ -21,7 +24,7 @@ from headrace.operators.join_sides import (
 from headrace.operators.lookup_checks import lookup_forms
 from headrace.operators.lookup_rows import LookupRows
 from headrace.operators.projection import refuse_doubles
-from headrace.operators.settings import SqlExpression
+from headrace.operators.settings import SqlExpression, refuse_setting
 from headrace.operators.spec import Operator, OperatorConfig, Port, Spec
 
 if TYPE_CHECKING:
@@ -31,23 +34,33 @@ if TYPE_CHECKING:
     from headrace.serial import Operator as Instance
 
 
+_SPARK_KINDS: Final = {"semi": "left_semi", "anti": "left_anti", "not_in": "left_anti"}
+
+
 class LookupJoinConfig(OperatorConfig):
     on: SqlExpression = Field(description="What must hold for a pair of rows: `left.drone = right.id`.")
-    kind: Literal["inner", "left", "semi", "anti"] = Field(
+    kind: Literal["inner", "left", "semi", "anti", "not_in"] = Field(
         "inner",
         description=(
             "inner: pairs only; left: rows of the stream without a partner too, with nulls; semi, anti: rows of the "
-            "stream alone, each once, that have a partner, or have none."
+            "stream alone, each once, that have a partner, or have none; not_in: as anti, but a row is left out also "
+            "where a null lets nobody say whether it has one, as SQL has it for NOT IN."
         ),
     )
     spread: Literal["whole", "by_key"] = Field(
         "whole", description="whole: every task gets the table; by_key: rows and table are brought together by key."
     )
 
+    @model_validator(mode="after")
+    def _fits_together(self) -> LookupJoinConfig:
+        if self.kind == "not_in" and self.spread == "by_key":
+            raise refuse_setting("a null in the table is for every row: not_in needs the whole table", "spread=whole")
+        return self
+
     @property
     def adds_nothing(self) -> bool:
         """Whether the table only says which rows go on."""
-        return self.kind in ("semi", "anti")
+        return self.kind in ("semi", "anti", "not_in")
 
 
 class LookupJoin(Operator[LookupJoinConfig]):
@@ -60,7 +73,7 @@ class LookupJoin(Operator[LookupJoinConfig]):
         outputs=(
             Port(
                 "out",
-                "the columns of the left, then, unless semi or anti, of the right; equal keys of one name come once",
+                "the columns of the left, then, if inner or left, of the right; equal keys of one name come once",
             ),
         ),
         guarantees=(
@@ -79,6 +92,8 @@ class LookupJoin(Operator[LookupJoinConfig]):
 
     def output_schema(self, config: LookupJoinConfig, inputs: Mapping[str, Schema]) -> Schema:
         condition, left = read_condition(config.on, inputs), inputs["left"]
+        if config.kind == "not_in":
+            _require_one_comparison(config.on)
         columns = left.columns if config.adds_nothing else tuple(c for _, c in joined_columns(condition, inputs))
         refuse_doubles(columns)
         time = None if left.event_time is None else left.require(left.event_time)
@@ -96,15 +111,15 @@ class LookupJoin(Operator[LookupJoinConfig]):
 
     @property
     def adjustable(self) -> tuple[str, ...]:
-        """Other conditions may be about columns that are not read."""
-        return ("kind",)
+        """None: another condition may be about columns that are not read, another kind only for Spark's plan."""
+        return ()
 
     def runs_in_chain(self, config: LookupJoinConfig, inputs: Mapping[str, Schema]) -> bool:
         return lookup_forms(config, inputs) is not None
 
     def chain_instance(self, config: LookupJoinConfig, inputs: Mapping[str, Schema]) -> Instance | None:
         forms = lookup_forms(config, inputs)
-        if forms is None:
+        if forms is None or config.kind == "not_in":
             return None
         return LookupRows(config.kind, forms, inputs["left"], self.output_schema(config, inputs).carried)
 
@@ -123,7 +138,19 @@ class LookupJoin(Operator[LookupJoinConfig]):
         time = schemas["left"].event_time
         times = {} if time is None else {time: time_of("left", time)}
         if config.adds_nothing:
-            joined = left.join(right, spark.expr(condition.text), f"left_{config.kind}")
+            joined = left.join(right, spark.expr(_checked(config, condition)), _SPARK_KINDS[config.kind])
             return joined.select(*left_row(schemas["left"], joined.columns, times))
         joined = left.join(right, spark.expr(condition.text), config.kind)
         return joined.select(*joined_row(condition, schemas, joined.columns, times))
+
+
+def _checked(config: LookupJoinConfig, condition: Condition) -> str:
+    """What is checked for a pair. In this form Spark looks nulls up as well, instead of comparing every pair."""
+    return f"({condition.text}) OR ({condition.text}) IS NULL" if config.kind == "not_in" else condition.text
+
+
+def _require_one_comparison(on: str) -> None:
+    """Raises InvalidInput unless nothing but one equality is checked: only of that it is clear what a null means."""
+    if len(list(conjuncts(parse_expression(on).tree))) != 1:
+        hint = "put a filter of the table before the join; kind=anti checks any condition"
+        raise InvalidInput("not_in compares one value of the row with one of the table", hint=hint)

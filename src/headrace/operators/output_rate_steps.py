@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import pairwise
 from typing import Any, Literal
 
 import numpy as np
@@ -11,7 +12,7 @@ import pyarrow as pa
 from headrace.operators.late_rows import rows_in_time
 from headrace.serial import Batch, Context, KeyedTable, Operator, Timer, group, microseconds
 from headrace.serial.keys import Groups, Integers
-from headrace.serial.row_chunks import RowChunks
+from headrace.serial.row_chunks import RowChunks, joined
 
 SKIPPED = "skipped"
 
@@ -105,9 +106,13 @@ class OfTime(Operator):
             return []
         self._waiting.replace(rows.take(left))
         due = due[np.argsort(at_us[due], kind="stable")]
-        chosen = due[self._chosen(rows.take(due), at_us[due])]
-        self.context.counts[SKIPPED] += len(due) - len(chosen)
-        return [Batch(rows.take(chosen), private=True)]
+        return self._let_out(rows.take(due), at_us[due])
+
+    def _let_out(self, rows: pa.RecordBatch, at_us: Integers) -> Iterable[Batch]:
+        """Called with the rows of spans that have ended, in the order of time."""
+        chosen = rows.take(np.arange(rows.num_rows)[self._chosen(rows, at_us)])
+        self.context.counts[SKIPPED] += rows.num_rows - chosen.num_rows
+        return [Batch(chosen, private=True)]
 
     def _chosen(self, rows: pa.RecordBatch, at_us: Integers) -> Any:
         """Places of the rows to let through, which are in the order of time."""
@@ -121,6 +126,38 @@ class OfTime(Operator):
 
     def _wait(self, at_us: Integers) -> None:
         self.context.timers.at_event_time((int(at_us.min()) // self._span_us + 1) * self._span_us)
+
+
+class SnapshotOfTime(OfTime):
+    """At the end of each span with rows, the latest row so far of every key, in the order of time."""
+
+    def __init__(self, keys: list[str], time: str, span_us: int, *, keeps_late: bool) -> None:
+        super().__init__("last", keys, time, span_us, keeps_late=keeps_late)
+
+    def open(self, context: Context) -> None:
+        super().open(context)
+        self._latest = RowChunks(context.state, "latest")
+
+    def _let_out(self, rows: pa.RecordBatch, at_us: Integers) -> Iterable[Batch]:
+        spans = at_us // self._span_us
+        borders = [0, *(np.flatnonzero(np.diff(spans)) + 1).tolist(), rows.num_rows]
+        latest, snapshots = self._latest.all(), []
+        for start, stop in pairwise(borders):
+            latest = self._newest(latest, rows.slice(start, stop - start))
+            snapshots.append(Batch(latest))
+        if latest is not None:
+            self._latest.replace(latest)
+        return snapshots
+
+    def _newest(self, before: pa.RecordBatch | None, rows: pa.RecordBatch) -> pa.RecordBatch:
+        """The last row of each key, of those before and of these."""
+        whole = rows if before is None else joined(before, rows)
+        groups = group([whole.column(name) for name in self._keys], whole.num_rows)
+        _, places = np.unique(groups.codes[::-1], return_index=True)
+        newest = np.sort(whole.num_rows - 1 - places)
+        of_before = 0 if before is None else before.num_rows
+        self.context.counts[SKIPPED] += rows.num_rows - int(np.count_nonzero(newest >= of_before))
+        return whole.take(newest)
 
 
 def _ranks(groups: Groups) -> Integers:

@@ -8,9 +8,9 @@ import numpy as np
 import pyarrow as pa
 
 from headrace.graph.schema import Schema
-from headrace.operators.columnar import Form, planned, scope_of
-from headrace.operators.columnar.forms import VOID
+from headrace.operators.columnar import Form
 from headrace.operators.columnar.values import Values, holds
+from headrace.operators.row_forms import RowForms
 from headrace.operators.row_step import RowStep
 from headrace.serial import Batch
 from headrace.serial import Operator as Instance
@@ -18,20 +18,13 @@ from headrace.serial import Operator as Instance
 
 def row_instance(step: RowStep | None, schema: Schema, output: Schema) -> Instance | None:
     """What does a step's work for rows of this schema; None where only Spark can."""
-    if step is None:
+    made = None if step is None else RowForms.of(schema.carried).behind(step)
+    if made is None:
         return None
-    scope = scope_of(schema.carried)
-    if step.condition is not None:
-        condition = planned(step.condition, scope)
-        return None if condition is None or condition[1] != "BOOLEAN" else _Filter(condition)
-    forms: dict[str, Form] = {}
-    for name, expression in step.columns or ():
-        # A name given further left may be used, where the input has no such column.
-        form = planned(expression, {**{made.lower(): known for made, known in forms.items()}, **scope})
-        if form is None or form[1] == VOID or form[1] != output.require(name).type:
-            return None
-        forms[name] = form
-    return _Select(forms)
+    if made.keep is not None:
+        return _Filter(made.keep)
+    is_same = all(form[1] == output.require(name).type for name, form in made.columns.items())
+    return _Select(made.columns) if is_same else None
 
 
 class _Filter(Instance):

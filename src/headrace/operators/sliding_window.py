@@ -20,9 +20,11 @@ from headrace.operators.event_windows import (
     Time,
     refuse_no_length,
     span,
+    span_us,
 )
 from headrace.operators.settings import Duration, refuse_setting
 from headrace.operators.spec import Port, Spec
+from headrace.operators.window_spans import Spans
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -63,6 +65,9 @@ class SlidingWindow(EventWindow[SlidingWindowConfig]):
         stateful=True,
     )
     config_type = SlidingWindowConfig
+
+    def spans(self, config: SlidingWindowConfig) -> Spans:
+        return Spans(span_us(config.size), span_us(config.every))
 
     def windowed(self, config: SlidingWindowConfig, frame: DataFrame) -> tuple[DataFrame, Column]:
         from pyspark.sql import functions as spark  # noqa: PLC0415 - the catalogue loads without Spark

@@ -19,7 +19,6 @@ from headrace.operators.settings import ColumnName, Duration, SqlExpression, ref
 from headrace.operators.spec import Port, Spec
 from headrace.operators.window_operator import TOLD, WindowConfig, WindowInstance, WindowOperator
 from headrace.operators.window_spans import Spans
-from headrace.operators.window_state import repeated
 from headrace.serial import Batch, Timer, group, microseconds, timestamps
 from headrace.serial import Operator as Instance
 from headrace.serial.keys import Integers
@@ -151,13 +150,9 @@ class _TimeWindow(WindowInstance):
         """The rows, each as often as it lies in a window that takes rows, and the names of those windows."""
         timed = rows.column(self._time).is_valid().to_numpy(zero_copy_only=False)
         self.context.counts["without_time"] += int(len(timed) - np.count_nonzero(timed))
-        at_us, counts = self._times(rows, timed)
-        count = self._spans.count
-        names, taken = self._spans.names(at_us)
-        taken &= repeated(counts, count)
-        if self.context.watermark_us is not None:
-            taken &= self._spans.bounds(names)[1] > self.context.watermark_us - self._kept_us
-        if count == 1 and taken.all():
-            return rows, names
-        origin = repeated(np.arange(rows.num_rows), count)
-        return rows.take(origin[taken]), names[taken]
+        at_us, counting = self._times(rows, timed)
+        watermark_us = self.context.watermark_us
+        numbers, names = self._spans.taken(
+            at_us, counting, None if watermark_us is None else watermark_us - self._kept_us
+        )
+        return (rows if numbers is None else rows.take(numbers)), names

@@ -5,16 +5,22 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 from pydantic import Field
 
 from headrace.errors import InvalidInput
 from headrace.graph.schema import Column, Schema, backquoted, is_numeric
+from headrace.operators.arrow_types import arrow_type
 from headrace.operators.projection import refuse_doubles
+from headrace.operators.row_ranks import RowOrder, can_rank
 from headrace.operators.settings import ColumnName, checked
 from headrace.operators.spec import Operator, OperatorConfig, Port, Spec
 from headrace.operators.system_columns import refuse_system_names
+from headrace.operators.top_rows import TopRows
+from headrace.serial import Operator as Instance
+from headrace.serial import Partitioning
+from headrace.serial.xxhash import can_hash
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -23,6 +29,8 @@ if TYPE_CHECKING:
 
 # All of them are one value of the state.
 ROWS_MAX = 1_000
+# Types of keys whose values are equal exactly if their bytes are: not numbers with a fraction.
+_KEY_TYPES = ("TINYINT", "SMALLINT", "INT", "BIGINT", "STRING", "BOOLEAN", "DATE", "TIMESTAMP")
 _ITEM = re.compile(r"(?P<column>.+?)(\s+(?P<direction>asc|desc))?", re.IGNORECASE)
 
 
@@ -85,6 +93,7 @@ class TopN(Operator[TopNConfig]):
         stateful=True,
     )
     config_type = TopNConfig
+    takes_any_order: ClassVar[bool] = True
 
     def output_schema(self, config: TopNConfig, inputs: Mapping[str, Schema]) -> Schema:
         schema = inputs["in"]
@@ -101,6 +110,23 @@ class TopN(Operator[TopNConfig]):
         self, config: TopNConfig, needed: frozenset[str], inputs: Mapping[str, Schema]
     ) -> Mapping[str, frozenset[str]]:
         return {"in": needed.union(config.keys, (Rank.parse(item).column for item in config.by))}
+
+    def runs_in_chain(self, config: TopNConfig, inputs: Mapping[str, Schema]) -> bool:
+        return why_not(config, inputs["in"]) is None
+
+    def chain_instance(self, config: TopNConfig, inputs: Mapping[str, Schema]) -> Instance | None:
+        schema = inputs["in"]
+        if not self.runs_in_chain(config, inputs):
+            return None
+        ranks = [Rank.parse(item) for item in config.by]
+        by = tuple((schema.require(rank.column).name, rank.is_descending) for rank in ranks)
+        return TopRows(schema, _keys(config, schema), RowOrder(by, schema.names), config.n, config.rank)
+
+    def kept_columns(self, config: TopNConfig, inputs: Mapping[str, Schema]) -> Mapping[str, Mapping[str, str]]:
+        return {"in": {name: name for name in inputs["in"].names}}
+
+    def lanes(self, config: TopNConfig, inputs: Mapping[str, Schema]) -> Partitioning:
+        return Partitioning("by_key", _keys(config, inputs["in"]))
 
     def compile(self, config: TopNConfig, inputs: Mapping[str, DataFrame], context: CompileContext) -> DataFrame:
         from pyspark.sql import functions as spark  # noqa: PLC0415 - the catalogue loads without Spark
@@ -120,6 +146,31 @@ class TopN(Operator[TopNConfig]):
         found = [name if name in keys else f"_row.{name} AS {name}" for name in names]
         rank = [] if config.rank is None else [f"_position + 1 AS {backquoted(config.rank)}"]
         return rows.selectExpr(*found, *rank)
+
+
+def why_not(config: TopNConfig, schema: Schema) -> str | None:
+    """Why this ranking cannot run as `TopRows`, in words for a plan; None if that does just what Spark's plan does.
+
+    Called for rankings that are valid in Spark's plan.
+    """
+    if not config.keys:
+        return "all rows are one key"
+    keys, ranking = _keys(config, schema), {schema.require(Rank.parse(item).column).name for item in config.by}
+    if missing := sorted({*keys, *ranking, *filter(None, [schema.event_time])}.difference(schema.names)):
+        return f"the column {missing[0]!r} does not come along"
+    try:
+        types = {column.name: arrow_type(column.type) for column in schema}
+    except InvalidInput as error:
+        return error.message
+    for column in schema:
+        is_sure = can_rank if column.name in ranking else can_hash
+        if not is_sure(types[column.name]) or (column.name in keys and column.type not in _KEY_TYPES):
+            return f"{column.name!r} is {column.type}, which is left to Spark"
+    return None
+
+
+def _keys(config: TopNConfig, schema: Schema) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(schema.require(key).name for key in config.keys))
 
 
 def _order(config: TopNConfig, schema: Schema) -> tuple[str, list[str]]:
@@ -144,7 +195,9 @@ def _compared(column: Column, *, is_turned: bool) -> Sequence[str]:
         raise InvalidInput(
             f"{column.name!r} is {column.type}, which cannot be turned against the first column", hint=hint
         )
-    return [f"({name} IS NULL)", turned]
+    # Turned, what is no number stays the greatest: it has to be told by itself.
+    is_number = [f"(NOT isnan({name}))"] if column.type in ("FLOAT", "DOUBLE") else []
+    return [f"({name} IS NULL)", *is_number, turned]
 
 
 def _turned(kind: str, name: str) -> str | None:

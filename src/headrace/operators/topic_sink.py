@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from pydantic import Field, model_validator
 
+from headrace.errors import InvalidInput
 from headrace.formats import FormatName, check_writing
 from headrace.graph.schema import UNKNOWN, Schema
 from headrace.operators.arrow_types import column_types
@@ -33,6 +34,9 @@ if TYPE_CHECKING:
     from headrace.operators.context import CompileContext
 
 
+HEADERS_TYPE = "MAP<STRING,STRING>"
+
+
 class ToTopicConfig(OperatorConfig):
     topic: TopicName = Field(description="The topic to write; it is created when it does not exist.")
     format: FormatName = Field("json", description=FORMAT)
@@ -43,6 +47,9 @@ class ToTopicConfig(OperatorConfig):
     key: ColumnName | None = Field(
         None, description="The column that becomes the record's key; equal keys keep their order."
     )
+    headers: ColumnName | None = Field(
+        None, description="The MAP<STRING,STRING> column that becomes the record's headers, and no part of its value."
+    )
     partitions: int | None = Field(None, gt=0, description="How many partitions, when the topic is created.")
 
     @model_validator(mode="after")
@@ -50,6 +57,8 @@ class ToTopicConfig(OperatorConfig):
         refuse_foreign_settings(self)
         if self.format == "arrow" and self.key is not None:
             raise refuse_setting("key is set and format is arrow", "an Arrow record holds many rows, so it has no key")
+        if self.format == "arrow" and self.headers is not None:
+            raise refuse_setting("headers is set and format is arrow", "an Arrow record holds many rows")
         return self
 
 
@@ -71,9 +80,22 @@ class TopicSink(Operator[ToTopicConfig]):
         schema = Schema(inputs["in"].columns)
         if config.key is not None:
             check_key(schema, config.key)
-        if all(column.type != UNKNOWN for column in schema):
-            check_writing(value_format(config), column_types(schema))
+        written = schema if config.headers is None else _without_headers(schema, config.headers)
+        if all(column.type != UNKNOWN for column in written):
+            check_writing(value_format(config), column_types(written))
         return schema
 
     def compile(self, config: ToTopicConfig, inputs: Mapping[str, DataFrame], context: CompileContext) -> DataFrame:
         return without_system_columns(inputs["in"])
+
+
+def _without_headers(schema: Schema, name: str) -> Schema:
+    """The columns of the value. Raises InvalidInput where there are none, or where the headers are no map of texts."""
+    headers = schema.require(name)
+    if headers.type.replace(" ", "") not in (HEADERS_TYPE, UNKNOWN):
+        hint = "write map('name', text, …), or CAST its values to STRING"
+        raise InvalidInput(f"the headers {headers.name!r} are {headers.type}, not {HEADERS_TYPE}", hint=hint)
+    columns = tuple(column for column in schema if column != headers)
+    if not columns:
+        raise InvalidInput("a record has a value beside its headers", hint="name a column more")
+    return Schema(columns)

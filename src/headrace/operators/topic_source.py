@@ -30,12 +30,15 @@ from headrace.operators.value_formats import (
     DELIMITER,
     FORMAT,
     SCHEMA_REGISTRY,
+    TIME_FORMAT,
     VALUE_MESSAGE,
     VALUE_SCHEMA,
     Delimiter,
     RegistryPlace,
     SchemaText,
+    TimeFormat,
     refuse_foreign_settings,
+    refuse_time_format,
     value_format,
 )
 
@@ -72,6 +75,7 @@ class TopicConfig(OperatorConfig):
         "earliest", description="Where the first run begins: earliest, latest, offset:N or timestamp:ISO8601."
     )
     event_time: ColumnName | None = Field(None, description=EVENT_TIME)
+    event_time_format: TimeFormat | None = Field(None, description=TIME_FORMAT)
     watermark: Duration = Field(NO_WATERMARK, description=WATERMARK)
     idle_timeout: Duration | None = Field(None, description=IDLE_TIMEOUT)
     max_rows_per_batch: int = Field(1_000_000, gt=0, description="At most this many rows in one micro-batch.")
@@ -88,6 +92,7 @@ class TopicConfig(OperatorConfig):
     def _fits_together(self) -> TopicConfig:
         refuse_watermark_alone(self.event_time, self.watermark, self.idle_timeout)
         refuse_foreign_settings(self)
+        refuse_time_format(self)
         if self.schema_registry is not None and (self.value_schema or self.value_message):
             hint = "leave out value_schema and value_message"
             raise refuse_setting("the schemas of the values are those of the registry", hint)

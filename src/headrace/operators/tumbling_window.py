@@ -18,9 +18,11 @@ from headrace.operators.event_windows import (
     Time,
     refuse_no_length,
     span,
+    span_us,
 )
 from headrace.operators.settings import Duration
 from headrace.operators.spec import Port, Spec
+from headrace.operators.window_spans import Spans
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -57,6 +59,9 @@ class TumblingWindow(EventWindow[TumblingWindowConfig]):
         stateful=True,
     )
     config_type = TumblingWindowConfig
+
+    def spans(self, config: TumblingWindowConfig) -> Spans:
+        return Spans(span_us(config.size), span_us(config.size))
 
     def windowed(self, config: TumblingWindowConfig, frame: DataFrame) -> tuple[DataFrame, Column]:
         from pyspark.sql import functions as spark  # noqa: PLC0415 - the catalogue loads without Spark

@@ -23,7 +23,7 @@ class Spans:
     @property
     def count(self) -> int:
         """In how many spans a row lies, at most."""
-        return self.size_us // self.every_us
+        return -(-self.size_us // self.every_us)
 
     def last_end(self, at_us: Integers) -> Integers:
         """The end of the last span that has rows of these times."""
@@ -34,7 +34,9 @@ class Spans:
         steps = np.tile(np.arange(self.count) * self.every_us, len(at_us))
         last = repeated(at_us - at_us % self.every_us, self.count)
         if not self.grow:
-            return last - steps, np.ones(len(last), np.bool_)
+            starts = last - steps
+            # The first of them may have ended, where the size is no multiple.
+            return starts, starts + self.size_us > repeated(at_us, self.count)
         ends = last + self.every_us + steps
         return ends, ends <= repeated(self.last_end(at_us), self.count)
 
@@ -43,3 +45,17 @@ class Spans:
         if not self.grow:
             return names, names + self.size_us
         return names - 1 - (names - 1) % self.size_us, names
+
+    def taken(
+        self, at_us: Integers, counting: Flags | None = None, closed_us: int | None = None
+    ) -> tuple[Integers | None, Integers]:
+        """Row numbers, each as often as its row lies in a span that ends after `closed_us`, and the names of those
+        spans. None for the numbers of all rows, each once. Rows that are not `counting` are left out."""
+        names, taken = self.names(at_us)
+        if counting is not None:
+            taken &= repeated(counting, self.count)
+        if closed_us is not None:
+            taken &= self.bounds(names)[1] > closed_us
+        if self.count == 1 and taken.all():
+            return None, names
+        return repeated(np.arange(len(at_us)), self.count)[taken], names[taken]

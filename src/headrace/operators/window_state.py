@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 from headrace.graph.schema import Column, Schema
 from headrace.operators.aggregates import Aggregate, results
 from headrace.operators.arrow_types import TIMESTAMP, arrow_schema, arrow_type
+from headrace.operators.system_columns import EVENT_TIME_COLUMN
 from headrace.operators.window_columns import END, START, WINDOW_COLUMNS
 from headrace.serial import KeyedTable, NodeState, timestamps
 from headrace.serial.items import Fields
@@ -27,14 +28,24 @@ class OpenWindows:
     """A table with one row for each open window: its key, its start, its end and what its aggregates keep."""
 
     def __init__(
-        self, state: NodeState, keys: Sequence[Column], aggregates: Sequence[Aggregate], more: Fields = ()
+        self,
+        state: NodeState,
+        keys: Sequence[Column],
+        aggregates: Sequence[Aggregate],
+        more: Fields = (),
+        *,
+        tells_time: bool = False,
     ) -> None:
-        """`more` are numbers that an operator keeps of each window beside that."""
+        """`more` are numbers that an operator keeps of each window beside that. With `tells_time` rows have the event
+        time of their window as their last column."""
         key = [*((column.name, arrow_type(column.type)) for column in keys), (START, TIMESTAMP)]
         kept = [field for index, aggregate in enumerate(aggregates) for field in aggregate.fields(index)]
         self.table: KeyedTable = state.table("windows", key, [("start", pa.int64()), ("end", pa.int64()), *kept, *more])
         self._aggregates = aggregates
-        self._schema = arrow_schema(window_schema(keys, aggregates))
+        self._key_names = [column.name for column in keys]
+        self._tells_time = tells_time
+        made = window_schema(keys, aggregates)
+        self._schema = arrow_schema(Schema((*made, EVENT_TIME_COLUMN)) if tells_time else made)
 
     def add(self, keys: Sequence[pa.Array[Any]], names: Integers, starts: Integers, ends: Integers) -> Integers:
         """Slots of these windows, opened where they are new. Names tell the windows of a key apart: starts, or ends."""
@@ -48,12 +59,21 @@ class OpenWindows:
         slots = self.table.slots()
         return slots[self.table["end"][slots] <= at_us]
 
+    @property
+    def next_end_us(self) -> int | None:
+        """When the first of the open windows ends."""
+        slots = self.table.slots()
+        return int(self.table["end"][slots].min()) if len(slots) else None
+
     def rows(self, slots: Integers) -> pa.RecordBatch:
         """These windows as rows, in this order."""
         *keys, _ = self.table.keys(slots)
-        bounds = [timestamps(self.table["start"][slots]), timestamps(self.table["end"][slots])]
+        ends = self.table["end"][slots]
         made = results(self.table, self._aggregates, slots)
-        return pa.record_batch([*bounds, *keys, *made], schema=self._schema)
+        # The last moment of the window, as Spark has it.
+        time = [timestamps(ends - 1)] if self._tells_time else []
+        bounds = [timestamps(self.table["start"][slots]), timestamps(ends)]
+        return pa.record_batch([*bounds, *keys, *made, *time], schema=self._schema)
 
     def gone(self, slots: Integers) -> pa.RecordBatch:
         """Windows that are no more: their bounds and keys, and nulls for the aggregates."""
@@ -64,8 +84,7 @@ class OpenWindows:
 
     def in_order(self, rows: pa.RecordBatch) -> pa.RecordBatch:
         """By end, start and key: where a slot lies differs from worker to worker, and rows must not."""
-        names = [END, START, *rows.schema.names[2 : len(rows.schema) - len(self._aggregates)]]
-        return rows.take(sorted_indices(rows, names))
+        return rows.take(sorted_indices(rows, [END, START, *self._key_names]))
 
 
 def sorted_indices(rows: pa.RecordBatch, names: Sequence[str]) -> pa.UInt64Array:

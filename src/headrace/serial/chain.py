@@ -99,7 +99,8 @@ class _Running:
 
 
 class Chain:
-    """One micro-batch of one lane: `open`, then `process` and `signal` in order, then `finish`; `close` in any case.
+    """One micro-batch of one lane: `open`, then `process` for all rows, `end_rows`, `signal` in order, then `finish`;
+    `close` in any case.
 
     Rows of outputs that lead to no other step leave the chain, or go to the tap of their step. Steps are in topological
     order; links are known to fit. `entries` are, for each source of rows, the steps and inputs that get them; left out:
@@ -176,6 +177,13 @@ class Chain:
         self._input.current = places
         self._hand(Batch(rows, private=private, places=places), self._entries[source])
         self._input.current = None
+        return self._taken()
+
+    def end_rows(self) -> list[pa.RecordBatch]:
+        """Called when all rows went through, and again where more may have come by timers or signals: what a step gives
+        passes those after it before they have their own end. Returns the rows that leave by that."""
+        for node, running in self._running.items():
+            self._pass_on(node, running.boundary.call(running.operator.on_rows_end))
         return self._taken()
 
     def signal(self, signal: Signal) -> list[pa.RecordBatch]:

@@ -18,10 +18,11 @@ API_VERSION = 1
 class Operator(ABC):
     """Works for one lane, strictly serially: no method is called while another one runs.
 
-    In every micro-batch: `open`, then `on_timer` for each timer that is due, then `process` for each batch and
-    `on_signal` for each signal, then `close`. Everything that must outlive the micro-batch belongs into named state
-    (`context.state`): the next one may run in another process. A micro-batch may be run again after a failure, from the
-    state it began with; operators never read the clock or draw random numbers, so that it gives the same rows.
+    In every micro-batch: `open`, then `on_timer` for each timer that is due, then `process` for each batch,
+    `on_rows_end`, `on_signal` for each signal, then `close`. Everything that must outlive the micro-batch belongs into
+    named state (`context.state`): the next one may run in another process. A micro-batch may be run again after a
+    failure, from the state it began with; operators never read the clock or draw random numbers, so that it gives the
+    same rows.
     """
 
     stateless: ClassVar[bool] = False
@@ -43,6 +44,12 @@ class Operator(ABC):
 
     def on_timer(self, timer: Timer) -> Iterable[Batch]:
         """Called once for a time that `context.timers` was asked for, when the watermark or clock reached it."""
+        return ()
+
+    def on_rows_end(self) -> Iterable[Batch]:
+        """Called in every micro-batch after all its rows, and again where signals may have brought more: for rows that
+        are told once for each micro-batch, however many batches its rows came in. Operators before this one in the
+        chain had theirs."""
         return ()
 
     def on_signal(self, signal: Signal) -> Iterable[Batch] | None:

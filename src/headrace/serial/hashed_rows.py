@@ -65,7 +65,7 @@ class HashedRows(StateItem):
     def append(self, run: Run) -> None:
         """Called with what `run_of` made. The memory of its rows is kept and must not be written to any more."""
         if len(run):
-            self._runs = few([*self._all(), run])
+            self._runs = few([*self._all(), run], merged)
             self._appended.append(run)
 
     def find(self, asking: Asking) -> Iterator[Found]:
@@ -112,7 +112,7 @@ class HashedRows(StateItem):
         if self._pieces:
             made = [run for piece in self._pieces if len(run := self._read(piece))]
             self._pieces = []
-            self._runs = few([*self._runs, merged(made)]) if made else self._runs
+            self._runs = few([*self._runs, merged(made)], merged) if made else self._runs
         return self._runs
 
     def _read(self, piece: _Piece) -> Run:

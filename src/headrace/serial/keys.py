@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
 import pyarrow as pa
 
+from headrace.serial import key_slots
 from headrace.serial.key_hash import bucket_of
+from headrace.serial.key_words import KeyWords
 
 Integers: TypeAlias = "np.ndarray[Any, np.dtype[np.int64]]"
 
 _SLOTS_FIRST = 64
+# What codes of several columns are put together into: beyond this they might not fit.
+_COMBINED_MAX = 1 << 62
 # The bucket of a slot that no key has.
 _FREE = 255
 
@@ -47,19 +51,23 @@ def group(columns: Sequence[pa.Array[Any]], row_count: int) -> Groups:
     first, *others = [column.dictionary_encode(null_encoding="encode") for column in columns]
     if not others:
         return Groups(_codes(first), (first.dictionary,))
-    combined = _codes(first)
+    combined, size = _codes(first), max(1, len(first.dictionary))
     for encoded in others:
-        combined = combined * max(1, len(encoded.dictionary)) + _codes(encoded)
-    unique = pa.array(combined).dictionary_encode()
-    codes = _codes(unique)
-    rest = unique.dictionary.to_numpy(zero_copy_only=False)
-    keys: list[pa.Array[Any]] = []
-    for encoded in reversed(others):
-        size = max(1, len(encoded.dictionary))
-        keys.append(encoded.dictionary.take(pa.array(rest % size)))
-        rest = rest // size
-    keys.append(first.dictionary.take(pa.array(rest)))
-    return Groups(codes, tuple(reversed(keys)))
+        more = max(1, len(encoded.dictionary))
+        if size * more > _COMBINED_MAX:
+            # As many as there are rows, at most.
+            combined, size = _codes(pa.array(combined).dictionary_encode()), row_count
+        combined, size = combined * more + _codes(encoded), size * more
+    codes = _codes(pa.array(combined).dictionary_encode())
+    firsts = _first_rows(codes)
+    return Groups(codes, tuple(column.take(firsts) for column in columns))
+
+
+def _first_rows(codes: Integers) -> pa.Array[Any]:
+    """Where each code appears first."""
+    firsts = np.zeros(int(codes.max()) + 1 if len(codes) else 0, np.int64)
+    firsts[codes[::-1]] = np.arange(len(codes))[::-1]
+    return pa.array(firsts)
 
 
 def _codes(encoded: pa.DictionaryArray[Any, Any]) -> Integers:
@@ -71,61 +79,74 @@ class KeyIndex:
     """A slot for every key. Slots of removed keys are used again."""
 
     def __init__(self) -> None:
-        self._slots: dict[Hashable, int] = {}
-        self._keys: list[Hashable] = []
-        self._free: list[int] = []
+        self._words = KeyWords()
+        self._stored = np.zeros((_SLOTS_FIRST, 1), np.int64)
+        self._table = np.full(2 * _SLOTS_FIRST, key_slots.EMPTY, np.int64)
+        # Places of the table that are not empty: keys, and those that were removed.
+        self._taken = 0
+        self._used = 0
+        self._free = np.empty(0, np.int64)
         self._buckets = np.full(_SLOTS_FIRST, _FREE, np.uint8)
 
     def __len__(self) -> int:
-        return len(self._slots)
+        return self._used - len(self._free)
 
     @property
     def capacity(self) -> int:
         """All slots ever given are below this."""
-        return len(self._keys)
+        return self._used
 
     def find(self, keys: Sequence[pa.Array[Any]]) -> Integers:
         """Slots of these keys; −1 for one that is not there."""
-        get = self._slots.get
-        values = key_values(keys)
-        return np.fromiter((get(key, -1) for key in values), np.int64, len(values))
+        words = self._words.of(keys, remember=False)
+        return key_slots.find(words, self._rows_of(words), self._table)
 
     def add(self, keys: Sequence[pa.Array[Any]]) -> tuple[Integers, Integers]:
         """Slots of these keys, and which of those slots are new."""
-        slots = self.find(keys)
-        missing = np.flatnonzero(slots < 0)
-        if len(missing):
-            columns = [column.take(missing) for column in keys]
-            slots[missing] = [self._insert(key) for key in key_values(columns)]
-            self._grow()
-            self._buckets[slots[missing]] = bucket_of(columns)
-        return slots, slots[missing]
+        words = self._words.of(keys, remember=True)
+        self._make_room(words)
+        slots, is_new = key_slots.add(words, self._stored, self._table, self._free, self._used)
+        fresh = slots[is_new]
+        if len(fresh):
+            reused = min(len(fresh), len(self._free))
+            self._free = self._free[: len(self._free) - reused]
+            self._used += len(fresh) - reused
+            self._taken += len(fresh)
+            self._buckets[fresh] = bucket_of([column.filter(pa.array(is_new)) for column in keys])
+        return slots, fresh
 
-    def _insert(self, key: Hashable) -> int:
-        slot = self._slots.get(key)
-        if slot is not None:
-            return slot
-        if self._free:
-            slot = self._free.pop()
-            self._keys[slot] = key
-        else:
-            slot = len(self._keys)
-            self._keys.append(key)
-        self._slots[key] = slot
-        return slot
+    def _rows_of(self, words: Integers) -> Integers:
+        """The keys that are there, as wide as these."""
+        if not self._used and self._stored.shape[1] != words.shape[1]:
+            self._stored = np.zeros((len(self._stored), words.shape[1]), np.int64)
+        return self._stored
 
-    def _grow(self) -> None:
-        size = len(self._buckets)
-        if self.capacity > size:
-            more = max(self.capacity, 2 * size) - size
+    def _make_room(self, words: Integers) -> None:
+        """For all of these keys, as if none was there."""
+        stored = self._rows_of(words)
+        wanted = self._used + len(words)
+        if wanted > len(stored):
+            more = max(wanted, 2 * len(stored)) - len(stored)
+            self._stored = np.concatenate([stored, np.zeros((more, stored.shape[1]), np.int64)])
             self._buckets = np.concatenate([self._buckets, np.full(more, _FREE, np.uint8)])
+        if 2 * (self._taken + len(words)) > len(self._table):
+            self._arrange(len(self) + len(words))
+
+    def _arrange(self, key_count: int) -> None:
+        """A new table with room for so many keys."""
+        self._table = np.full(1 << (4 * key_count).bit_length(), key_slots.EMPTY, np.int64)
+        self._taken = len(self)
+        key_slots.put(self.slots(), self._stored, self._table)
 
     def remove(self, slots: Integers) -> None:
+        if not len(slots):
+            return
+        key_slots.remove(slots, self._stored, self._table)
         self._buckets[slots] = _FREE
-        for slot in slots.tolist():
-            del self._slots[self._keys[slot]]
-            self._keys[slot] = None
-            self._free.append(slot)
+        self._free = np.concatenate([self._free, slots])
+        living = self.slots()
+        if self._words.forget(self._stored, living):
+            self._arrange(len(living))
 
     def slots(self, buckets: range | None = None) -> Integers:
         """Of all keys that are there, or of those in some buckets."""
@@ -135,22 +156,6 @@ class KeyIndex:
 
     def arrays(self, slots: Integers, types: Sequence[pa.DataType]) -> list[pa.Array[Any]]:
         """The keys in these slots, as columns."""
-        keys = [self._keys[slot] for slot in slots.tolist()]
-        if len(types) == 1:
-            return [pa.array(keys, types[0])]
-        return [pa.array([key[i] for key in keys], kind) for i, kind in enumerate(types)]
-
-
-def key_values(keys: Sequence[pa.Array[Any]]) -> list[Any]:
-    """What a dict can hold: the value itself for one column, a tuple for several, () for none."""
-    if not keys:
-        return [()]
-    if len(keys) == 1:
-        return _plain(keys[0])
-    return list(zip(*map(_plain, keys), strict=True))
-
-
-def _plain(column: pa.Array[Any]) -> list[Any]:
-    if pa.types.is_temporal(column.type):
-        column = column.view(pa.int32() if column.type.bit_width == 32 else pa.int64())
-    return column.to_pylist()
+        if not len(slots):
+            return [pa.array([], type_) for type_ in types]
+        return self._words.columns(self._stored[slots], types)

@@ -108,12 +108,15 @@ class LaneRun:
                 if batch.rows.num_rows:
                     places = batch.places(lane)
                     yield from self._chain.process(batch.rows, private=private, source=batch.source, places=places)
+            yield from self._chain.end_rows()
             if self.result.stage:
                 yield from self._due()
             for signal in self.signals:
                 yield from self._chain.signal(signal)
             if self._store is None:
-                yield from self._chain.advance(END_OF_TIME_US, self._moment.now_us)
+                yield from self._ended()
+            if self.result.stage or self.signals:
+                yield from self._chain.end_rows()
             self.result.reports = self._chain.finish()
             self.result.dead_letters = self._chain.dead_letters()
             self.result.handled = self._chain.handled
@@ -125,6 +128,14 @@ class LaneRun:
 
     def _due(self) -> list[pa.RecordBatch]:
         return self._chain.advance(self._moment.watermark_us, self._moment.now_us)
+
+    def _ended(self) -> Iterator[pa.RecordBatch]:
+        """At the end of all time: what one step lets out then, those after it may hold back until they are told."""
+        for _ in self._chain.nodes:
+            yield from self._chain.advance(END_OF_TIME_US, self._moment.now_us)
+            yield from self._chain.end_rows()
+            if self._chain.next_event_us is None:
+                return
 
     def _state(self, node: str) -> NodeState:
         if self._store is None:

@@ -6,11 +6,11 @@ similar size become one, so that there are few of them, however many rows there 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence, Sized
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -20,9 +20,11 @@ from headrace.serial.row_hash import RowHashes
 
 Flags: TypeAlias = "np.ndarray[Any, np.dtype[np.bool_]]"
 
+_Sized = TypeVar("_Sized", bound=Sized)
+
 # So many runs of similar size become one, so that there are at most some for each power of it.
 RUNS_MERGED = 8
-# Rows of runs that become one are copied together up to so many; beyond, only hashes and places are merged.
+# Rows of neighbouring chunks are copied together up to so many; beyond, only hashes and places are merged.
 ROWS_COPIED_MAX = 1 << 13
 # Pairs that are looked at together: what a key with very many rows on both sides takes of the memory.
 PAIRS_AT_ONCE = 1 << 16
@@ -165,9 +167,9 @@ def merged(runs: Sequence[Run]) -> Run:
     return Run(hashes[order], places[order], at_us, _compact(tuple(chunk for run in runs for chunk in run.chunks)))
 
 
-def few(runs: Sequence[Run]) -> list[Run]:
+def few(runs: Sequence[_Sized], merge: Callable[[Sequence[_Sized]], _Sized]) -> list[_Sized]:
     """The same rows, with those runs merged of which there are several of about one size."""
-    by_level: dict[int, list[Run]] = {}
+    by_level: dict[int, list[_Sized]] = {}
     waiting = list(runs)
     while waiting:
         run = waiting.pop()
@@ -175,7 +177,7 @@ def few(runs: Sequence[Run]) -> list[Run]:
         alike = by_level.setdefault(level, [])
         alike.append(run)
         if len(alike) == RUNS_MERGED:
-            waiting.append(merged(by_level.pop(level)))
+            waiting.append(merge(by_level.pop(level)))
     return [run for level in sorted(by_level, reverse=True) for run in by_level[level]]
 
 
@@ -186,7 +188,7 @@ def pairs(asking: Asking, runs: Sequence[Run]) -> Iterator[Found]:
     for run in runs:
         if run.latest_us < earliest_us or run.earliest_us > latest_us:
             continue
-        for mine, theirs in _equal(asking.run.hashes, run.hashes):
+        for mine, theirs in equal_places(asking.run.hashes, run.hashes):
             found.append(_in_time(asking, asking.run.places[mine], run, run.places[theirs]))
             if sum(map(len, found)) >= PAIRS_AT_ONCE:
                 yield _one(found)
@@ -209,10 +211,10 @@ def _in_time(asking: Asking, rows: Integers, run: Run, places: Integers) -> Foun
     return Found(rows[order], parts)
 
 
-def _equal(one: RowHashes, other: RowHashes) -> Iterator[tuple[Integers, Integers]]:
+def equal_places(one: RowHashes, other: RowHashes) -> Iterator[tuple[Integers, Integers]]:
     """Where two orders have equal hashes: pairs of places in them, some at a time."""
     if len(one) > len(other):
-        yield from ((mine, theirs) for theirs, mine in _equal(other, one))
+        yield from ((mine, theirs) for theirs, mine in equal_places(other, one))
         return
     starts = np.searchsorted(other, one)
     hits = np.flatnonzero((starts < len(other)) & (other[np.minimum(starts, len(other) - 1)] == one))
@@ -229,6 +231,18 @@ def _equal(one: RowHashes, other: RowHashes) -> Iterator[tuple[Integers, Integer
 
 
 def _compact(chunks: tuple[pa.RecordBatch, ...]) -> tuple[pa.RecordBatch, ...]:
-    if len(chunks) > 1 and sum(chunk.num_rows for chunk in chunks) <= ROWS_COPIED_MAX:
-        return tuple(pa.Table.from_batches(chunks).combine_chunks().to_batches())
-    return chunks
+    """The same rows in few chunks, however small those became in which most rows are gone."""
+    groups: list[list[pa.RecordBatch]] = []
+    size = 0
+    for chunk in chunks:
+        size += chunk.num_rows
+        if groups and size <= ROWS_COPIED_MAX:
+            groups[-1].append(chunk)
+        else:
+            groups.append([chunk])
+            size = chunk.num_rows
+    return tuple(batch for group in groups for batch in _as_few(group))
+
+
+def _as_few(chunks: list[pa.RecordBatch]) -> list[pa.RecordBatch]:
+    return chunks if len(chunks) == 1 else pa.Table.from_batches(chunks).combine_chunks().to_batches()

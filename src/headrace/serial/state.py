@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import Any, TypeVar
 
 from headrace.errors import Conflict
+from headrace.serial.candidate_rows import CandidateRows
 from headrace.serial.hashed_rows import HashedRows
 from headrace.serial.items import Fields, StateItem, ValueState
 from headrace.serial.keyed_rings import KeyedRings
@@ -50,6 +51,16 @@ class NodeState:
         columns."""
         found = self._item(name, HashedRows, lambda: HashedRows(key, columns, time))
         if (found.key, found.columns, found.time) != (tuple(key), tuple(columns), time):
+            raise Conflict(
+                f"the state {name!r} has other columns", hint="give the node a new id, or reset the pipeline"
+            )
+        return found
+
+    def candidate_rows(self, name: str, key: Fields, columns: Fields) -> CandidateRows:
+        """Whole rows, found by the hash of their key, some of which may go. Raises Conflict when what is stored under
+        the name has other columns."""
+        found = self._item(name, CandidateRows, lambda: CandidateRows(key, columns))
+        if (found.key, found.columns) != (tuple(key), tuple(columns)):
             raise Conflict(
                 f"the state {name!r} has other columns", hint="give the node a new id, or reset the pipeline"
             )
@@ -116,7 +127,9 @@ class NodeState:
         return found
 
 
-KINDS: Mapping[str, type[StateItem]] = {kind.kind: kind for kind in (ValueState, KeyedTable, KeyedRings, HashedRows)}
+KINDS: Mapping[str, type[StateItem]] = {
+    kind.kind: kind for kind in (ValueState, KeyedTable, KeyedRings, HashedRows, CandidateRows)
+}
 
 
 def item_of(section: Section) -> StateItem:
@@ -129,6 +142,8 @@ def item_of(section: Section) -> StateItem:
         return KeyedRings(key, section.shape["length"])
     if section.kind == HashedRows.kind:
         return HashedRows(key, columns[:-1], fields[section.shape["time"]][0])
+    if section.kind == CandidateRows.kind:
+        return CandidateRows(key, columns[:-1])
     return KeyedTable(key, [field for field in columns if field[0] != DELETED])
 
 

@@ -10,6 +10,12 @@ import pyarrow as pa
 T = TypeVar("T")
 
 
+def one_batch(table: pa.Table) -> pa.RecordBatch:
+    """All rows of a table."""
+    (rows,) = table.combine_chunks().to_batches() or [pa.RecordBatch.from_pylist([], schema=table.schema)]
+    return rows
+
+
 class TableRows:
     """Kept by whoever reads the table, for as long as it does not change: so is what was made of the rows."""
 

@@ -27,7 +27,8 @@ from headrace.spark.orders import ORDERS_PROPERTY, Orders
 from headrace.spark.packets import ReadCounts
 from headrace.spark.pieces import ROWS_PER_PIECE, pieces_of
 from headrace.spark.record_rows import input_of
-from headrace.spark.specs import CHAIN_COLUMN, LETTER_COLUMN, RECORD_ORIGIN, SinkSpec
+from headrace.spark.shaping import Shaper
+from headrace.spark.specs import CHAIN_COLUMN, LETTER_COLUMN, RECORD_ORIGIN, Shaping, SinkSpec
 from headrace.spark.staging import message_of
 
 _ASIDE_TYPES: dict[str, pa.DataType] = {LETTER_COLUMN: pa.string(), CHAIN_COLUMN: pa.binary()}
@@ -65,12 +66,15 @@ def lane_task(
     """One micro-batch of one lane: one commit message if it stages its rows for a `sink`, else rows with asides beside.
 
     `read` is what was read, where that is counted here and not by Spark; `before` is filled, as rows come, with what
-    lanes of stages before this last one left. Raises OperatorFailed.
+    lanes of stages before this last one left. Raises OperatorFailed; and InvalidInput for a row that cannot be computed
+    on its way to the sink.
     """
     catalogue = current_catalogue()
     orders = replace(orders, plan=orders.plan.stage(stage, catalogue))
     run = lane_run(orders, lane, catalogue, stage=stage)
-    made = _lane_rows(orders, run, inputs, catalogue, read=ReadCounts() if read is None else read, before=before)
+    shaper = Shaper(Shaping() if sink is None else sink.shaping)
+    counts = ReadCounts() if read is None else read
+    made = _lane_rows(orders, run, inputs, catalogue, shaper, read=counts, before=before)
     if sink is not None:
         return iter([message_of(sink, made)])
     output = arrow_schema(orders.plan.output_schema(catalogue).carried)
@@ -96,14 +100,16 @@ def _lane_rows(
     run: LaneRun,
     inputs: Iterable[LaneInput],
     catalogue: Catalogue,
+    shaper: Shaper,
     *,
     read: ReadCounts,
     before: Sequence[bytes],
 ) -> Iterator[pa.RecordBatch]:
-    """Rows of exactly the output's columns; at last a batch with nothing but dead letters and the lanes' results."""
+    """Rows of the output's columns, shaped; at last a batch with nothing but dead letters and the lanes' results."""
     output = arrow_schema(orders.plan.output_schema(catalogue).carried)
     for rows in run.rows(inputs, private=True):
-        yield rows if rows.schema == output else rows.cast(output)
+        yield shaper.shaped(rows if rows.schema == output else rows.cast(output))
+    run.result.reports.update(shaper.reports)
     note_read(run.result, read)
     letters: list[str | None] = [letter.to_json() for letter in run.result.dead_letters]
     run.result.dead_letters = []

@@ -15,7 +15,7 @@ from headrace.operators.columnar import Form, columns_of
 from headrace.operators.columnar.forms import frozen
 from headrace.operators.columnar.values import Values, holds
 from headrace.operators.serial_chain import ChainPlan
-from headrace.serial.table_rows import TableRows
+from headrace.serial.table_rows import TableRows, one_batch
 from headrace.spark.chain_ways import way_of
 from headrace.spark.specs import TableSpec
 from headrace.spark.table_copy import COPIES_MAX, rows_at
@@ -58,12 +58,12 @@ def table_readings(compilation: Compilation, chain: ChainPlan) -> tuple[TableRea
         way = way_of(one.source, validated, compilation.catalogue)
         if way is None:
             raise AssertionError(f"the rows of {one.source} come through Spark's plan")
-        columns = {name: way.columns[name] for name in one.schema.names}
-        names = set().union(*map(columns_of, (*columns.values(), *([] if way.keep is None else [way.keep]))))
+        columns = {name: way.rows.columns[name] for name in one.schema.names}
+        names = set().union(*map(columns_of, (*columns.values(), *([] if way.rows.keep is None else [way.rows.keep]))))
         # At least one column, or there would be no rows.
         read = Schema(validated.schemas[way.topic].keep(names).columns or validated.schemas[way.topic].columns[:1])
         spec = compilation.table_spec(validated.document.node(way.topic))
-        found.append(TableReading(one.node, one.port, spec, str(read), columns, way.keep))
+        found.append(TableReading(one.node, one.port, spec, str(read), columns, way.rows.keep))
     return tuple(found)
 
 
@@ -92,8 +92,7 @@ def rows_of(reading: TableReading) -> TableRows:
 
 
 def _computed(reading: TableReading, table: pa.Table) -> pa.RecordBatch:
-    (rows,) = table.to_batches() or [pa.RecordBatch.from_pylist([], schema=table.schema)]
-    values = Values(rows)
+    values = Values(one_batch(table))
     if reading.keep is not None:
         values = values.only(pa.array(holds(values, reading.keep)))
     return pa.record_batch([values.array(form) for form in reading.columns.values()], names=list(reading.columns))

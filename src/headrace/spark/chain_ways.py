@@ -4,14 +4,14 @@ Arrow computes just as Spark does. The same for a table, from its rows to those 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from headrace.graph.schema import Schema
 from headrace.graph.validation import Validated
 from headrace.operators import Catalogue
-from headrace.operators.columnar import Form, Scope, columns_of, may_raise, planned, scope_of, substituted
+from headrace.operators.columnar import Form, columns_of, may_raise, substituted
 from headrace.operators.columns import needed_columns
-from headrace.operators.row_step import RowStep
+from headrace.operators.row_forms import RowForms
 from headrace.operators.serial_chain import ChainPlan
 from headrace.spark.specs import ChainReading, InputReading
 from headrace.spark.tables import TABLE
@@ -19,12 +19,11 @@ from headrace.spark.tables import TABLE
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """`columns` are those behind it by name, computed of the topic's columns. `keep` says which rows, if not all;
-    `counted` the same for each node on the way, in order."""
+    """`rows` are those behind it, computed of the topic's columns; `counted` says which rows leave each node on the
+    way, in order."""
 
     topic: str
-    columns: Mapping[str, Form]
-    keep: Form | None = None
+    rows: RowForms
     counted: tuple[tuple[str, Form | None], ...] = ()
 
 
@@ -32,42 +31,25 @@ def way_of(node_id: str, validated: Validated, catalogue: Catalogue) -> Way | No
     """The way to a node; None where its rows have to come through Spark's plan."""
     node, schema = validated.document.node(node_id), validated.schemas[node_id]
     if node.operator in ("topic", TABLE):
-        scope = scope_of(schema)
-        known = {name: scope.get(name.lower()) for name in (*schema.names, *(column.name for column in schema.hidden))}
-        return Way(node_id, {name: form for name, form in known.items() if form is not None})
+        # A chain may take an event time that can only be named.
+        return Way(node_id, RowForms.of(Schema((*schema.hidden, *schema.columns))))
     edges = validated.document.inputs_of(node_id)
     before = way_of(edges[0].source, validated, catalogue) if len(edges) == 1 else None
     if before is None:
         return None
     step = catalogue.get(node.operator).row_step(validated.configs[node_id], validated.schemas[edges[0].source])
-    behind = None if step is None else _behind(before, step, schema)
-    return None if behind is None else replace(behind, counted=(*behind.counted, (node_id, behind.keep)))
+    behind = None if step is None else before.rows.behind(step)
+    if behind is None or not _is_safe(behind, schema):
+        return None
+    return Way(before.topic, behind, (*before.counted, (node_id, behind.keep)))
 
 
-def _behind(way: Way, step: RowStep, schema: Schema) -> Way | None:
-    """What the reader computes must not fail for a row, for it may be one that nobody wants."""
-    scope = _folded(way.columns)
-    if step.condition is not None:
-        condition = planned(step.condition, scope)
-        if condition is None or condition[1] != "BOOLEAN" or may_raise(condition):
-            return None
-        return replace(way, keep=_both(way.keep, condition))
-    columns: dict[str, Form] = {}
-    for name, expression in step.columns or ():
-        # A name given further left may be used, where the input has no such column.
-        form = planned(expression, {**_folded(columns), **scope})
-        if form is None or may_raise(form) or form[1] != schema.require(name).type:
-            return None
-        columns[name] = form
-    return replace(way, columns=columns)
-
-
-def _both(keep: Form | None, condition: Form) -> Form:
-    return condition if keep is None else ("and", "BOOLEAN", keep, condition)
-
-
-def _folded(columns: Mapping[str, Form]) -> Scope:
-    return {name.lower(): form for name, form in columns.items()}
+def _is_safe(rows: RowForms, schema: Schema) -> bool:
+    """What the reader computes must not fail for a row, for it may be one that nobody wants; and what the chain gets is
+    of the types that it was told."""
+    forms = [*rows.columns.values(), *([] if rows.keep is None else [rows.keep])]
+    types = ((form[1], schema.find(name)) for name, form in rows.columns.items())
+    return not any(map(may_raise, forms)) and all(known is None or type_ == known.type for type_, known in types)
 
 
 def chain_reading(chain: ChainPlan, validated: Validated, catalogue: Catalogue) -> ChainPlan:
@@ -99,11 +81,13 @@ def topic_readings(
         if way is None:
             raise AssertionError(f"the rows of {one.source} come through Spark's plan")
         ports = [edge.target_port for edge in chain.edges if edge.source == one.source]
-        way = _only(way, [wanted[port] for port in ports if port in wanted])
+        rows = way.rows
+        for condition in (wanted[port] for port in ports if port in wanted):
+            rows = rows.only(substituted(condition, way.rows.columns))
         lanes = chain.input_lanes(number, catalogue)
-        columns = {name: way.columns[name] for name in one.schema.names}
+        columns = {name: way.rows.columns[name] for name in one.schema.names}
         keys = () if lanes is None else lanes.keys
-        inputs.setdefault(way.topic, []).append(InputReading(number, columns, way.keep, way.counted, keys))
+        inputs.setdefault(way.topic, []).append(InputReading(number, columns, rows.keep, way.counted, keys))
     lanes = chain.partitioning(catalogue)
     schemas = tuple(str(one.schema) for one in chain.inputs)
     return {
@@ -116,12 +100,6 @@ def topic_readings(
         )
         for topic, readings in inputs.items()
     }
-
-
-def _only(way: Way, wanted: Sequence[Form]) -> Way:
-    for condition in wanted:
-        way = replace(way, keep=_both(way.keep, substituted(condition, way.columns)))
-    return way
 
 
 def _topic_columns(schema: Schema, inputs: Sequence[InputReading]) -> str:

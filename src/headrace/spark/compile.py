@@ -31,7 +31,7 @@ from headrace.spark.chain_ways import chain_reading, topic_readings
 from headrace.spark.direct import Direct, direct_query
 from headrace.spark.due_mark import DueMark
 from headrace.spark.join_pushdown import wanted_of_sides
-from headrace.spark.outputs import column_output, dead_letter_output, make_output
+from headrace.spark.outputs import dead_letter_output, make_output
 from headrace.spark.packets import PACKET_COLUMNS
 from headrace.spark.placement import Placement, place
 from headrace.spark.plan import QueryPlan, chain_of, keeps_records
@@ -54,6 +54,7 @@ from headrace.spark.specs import (
     Offsets,
     Output,
     QueryTopics,
+    Shaping,
     SourceSpec,
     TableSpec,
     TopicLocation,
@@ -81,6 +82,8 @@ class CompiledQuery:
     outputs: tuple[Output, ...]
     placement: Placement | None = None
     """Where its chain runs, if it has one."""
+    shaping: Shaping = field(default_factory=Shaping)
+    """What tasks make of rows that they stage themselves."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,11 +130,17 @@ class Compilation:
     def query(self, plan: QueryPlan) -> CompiledQuery:
         """Raises HeadraceError that names the node where Spark's analysis finds fault."""
         if (direct := self._direct(plan)) is not None:
-            return CompiledQuery(plan, self._read_direct(plan, direct), direct.outputs)
+            shaped = direct.shaped
+            return CompiledQuery(plan, self._read_direct(plan, direct), shaped.outputs, shaping=shaped.shaping)
         frame = self._base(plan)
         placed = self.placement(plan)
-        if placed is not None and placed.way_out == "writer":
-            return CompiledQuery(plan, frame, self._staged_outputs(plan), placed)
+        if placed is not None and placed.shaped is not None:
+            outputs = (*placed.shaped.outputs, *self._letter_outputs(plan))
+            return CompiledQuery(plan, frame, outputs, placed, placed.shaped.shaping)
+        return self._by_plan(plan, frame, placed)
+
+    def _by_plan(self, plan: QueryPlan, frame: DataFrame, placed: Placement | None) -> CompiledQuery:
+        """The base's rows through Spark's plan to the sinks."""
         keep = None
         if asides := asides_of(frame):
             keep = "_good"
@@ -278,7 +287,7 @@ class Compilation:
     def _read_direct(self, plan: QueryPlan, direct: Direct) -> DataFrame:
         spec = self._reading(plan, plan.source)._source_spec(plan.source)
         return self._load(
-            replace(spec, direct=direct.reading, event_time=None, idle_after_ms=None), f"{MESSAGE_COLUMN} BINARY"
+            replace(spec, direct=direct.columns, event_time=None, idle_after_ms=None), f"{MESSAGE_COLUMN} BINARY"
         )
 
     def _base(self, plan: QueryPlan) -> DataFrame:
@@ -378,11 +387,6 @@ class Compilation:
             rows = [with_records(frame, one.schema) for one, frame in zip(read.inputs, frames, strict=True)]
             stages = place(plan, serial, self.validated, self.catalogue).way_out == "writer"
             return behind_rows(rows, read, self.catalogue, self.lanes(serial) or 1, stages=stages)
-
-    def _staged_outputs(self, plan: QueryPlan) -> tuple[Output, ...]:
-        """Of a query whose chain stages its rows: the sinks take all columns as they are."""
-        names = self._schema(plan.base).names
-        return (*(column_output(b.sink, self.catalogue, names) for b in plan.branches), *self._letter_outputs(plan))
 
     def _compile(self, node: Node, inputs: Mapping[str, DataFrame]) -> DataFrame:
         operator, config = self.catalogue.get(node.operator), self.validated.configs[node.id]

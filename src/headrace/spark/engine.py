@@ -275,9 +275,8 @@ class Engine:
                 outputs = self._outputs(client, compiled, validated)
                 staging = self._jobs_directory / document.name / "batch" / run
                 staging.mkdir(parents=True, exist_ok=True)
-                spec = SinkSpec(
-                    f"{document.name}.{plan.name}.{run}", self.settings.bootstrap, str(staging), None, outputs
-                )
+                name, bootstrap = f"{document.name}.{plan.name}.{run}", self.settings.bootstrap
+                spec = SinkSpec(name, bootstrap, str(staging), None, outputs, compiled.shaping)
                 with bounded_orders(compilation, plan):
                     figures = write_once(spec, compiled.frame)
                 rows |= figures.rows_of(0)
@@ -401,7 +400,7 @@ class Engine:
             if chain is not None:
                 chain.sweep(chain_record)
             outputs = self._outputs(client, compiled, validated)
-            spec = home.sink_spec(self.settings.bootstrap, outputs)
+            spec = home.sink_spec(self.settings.bootstrap, outputs, compiled.shaping)
             align(home, spec, last)
             names = {node: location.topic for node, location in topics.items()}
             progress = QueryProgress(plan, names, ends={node: dict(begin) for node, begin in last.starts.items()})

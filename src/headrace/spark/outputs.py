@@ -18,7 +18,7 @@ from headrace.operators.python_sink import ToPythonConfig
 from headrace.operators.spec import OperatorConfig
 from headrace.operators.table_keys import key_columns
 from headrace.operators.table_sink import ToTableConfig
-from headrace.operators.topic_sink import ToTopicConfig
+from headrace.operators.topic_sink import HEADERS_TYPE, ToTopicConfig
 from headrace.operators.value_formats import value_format
 from headrace.spark.specs import Output
 from headrace.spark.wide import View, WideRow
@@ -30,28 +30,19 @@ _JSON_OPTIONS = {"ignoreNullFields": "false"}
 def make_output(sink: Node, catalogue: Catalogue, view: View, row: WideRow) -> Output:
     """Adds to the wide row what this sink needs. Raises InvalidInput for a sink that no writer knows."""
     config, output = plain_output(sink, catalogue)
-    if _takes_columns(config):
+    if takes_columns(config):
         return _by_column(output, view)
     if isinstance(config, ToTableConfig) and config.mode == "delete":
         return _with_key(_marked(output, view, row), key_columns(config.key), view, row)
     if not isinstance(config, ToTopicConfig | ToTableConfig):
         return _as_text(output, view, row)
+    if isinstance(config, ToTopicConfig) and config.headers is not None:
+        output, view = _with_headers(output, config.headers, view, row)
     described = _described(output, config, view, row)
     made = _as_text(described, view, row) if config.format == "json" else _by_column(described, view)
     if isinstance(config, ToTableConfig):
         return _with_key(made, key_columns(config.key), view, row)
     return made if config.key is None else _with_key(made, (config.key,), view, row)
-
-
-def column_output(sink: Node, catalogue: Catalogue, names: Sequence[str]) -> Output:
-    """For a sink that takes columns, right behind a chain: all rows, under these names."""
-    _, output = plain_output(sink, catalogue)
-    return replace(output, columns={name: name for name in names})
-
-
-def takes_columns(sink: Node, catalogue: Catalogue) -> bool:
-    """Whether the writer makes records or files of this sink from columns, and needs no text from Spark."""
-    return _takes_columns(catalogue.get(sink.operator).configure(sink.config))
 
 
 def plain_output(sink: Node, catalogue: Catalogue) -> tuple[OperatorConfig, Output]:
@@ -70,7 +61,8 @@ def plain_output(sink: Node, catalogue: Catalogue) -> tuple[OperatorConfig, Outp
     raise InvalidInput(f"the sink {sink.operator!r} has no writer", node=sink.id)
 
 
-def _takes_columns(config: OperatorConfig) -> bool:
+def takes_columns(config: OperatorConfig) -> bool:
+    """Whether the sink takes columns of any type as they are: nothing is written as text, or row by row."""
     if isinstance(config, ToTopicConfig):
         return config.format == "arrow"
     return isinstance(config, ToPythonConfig) or (isinstance(config, ToFileConfig) and config.format != "json")
@@ -111,6 +103,15 @@ def _described(output: Output, config: ToTopicConfig | ToTableConfig, view: View
     columns = to_arrow_schema(StructType(types), timezone="UTC")
     check_writing(value_format(config), columns)
     return replace(output, value_format=with_schema(value_format(config), columns))
+
+
+def _with_headers(output: Output, column: str, view: View, row: WideRow) -> tuple[Output, View]:
+    """The column of headers is no part of the value."""
+    from pyspark.sql import functions as spark  # noqa: PLC0415
+
+    visible = tuple(name for name in view.visible if name.lower() != column.lower())
+    texts = spark.col(view.physical(column)).cast(HEADERS_TYPE)
+    return replace(output, headers=row.column(texts)), replace(view, visible=visible)
 
 
 def _with_key(output: Output, columns: Sequence[str], view: View, row: WideRow) -> Output:

@@ -10,8 +10,8 @@ Filters and plain columns before the chain are no reason for Spark's plan where 
 
 | rows go out | |
 |---|---|
-| `writer` | every sink takes columns as they leave the chain: they are staged in the same task |
-| `rows` | filters, selects or text formats follow: Spark's own plan takes the rows over |
+| `writer` | the task that runs the chain goes on up to the sinks: filters, selects, encoding (`branches`) |
+| `rows` | something follows that Spark alone does exactly: its own plan takes the rows over |
 """
 
 from __future__ import annotations
@@ -19,11 +19,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from headrace.graph.schema import UNKNOWN, Column, Schema
 from headrace.graph.validation import Validated
 from headrace.operators import Catalogue
 from headrace.operators.serial_chain import ChainPlan
+from headrace.spark.branches import OnlySpark, Shaped, shaped
 from headrace.spark.chain_ways import way_of
-from headrace.spark.outputs import takes_columns
 from headrace.spark.plan import QueryPlan
 
 WayIn = Literal["reader", "packets", "rows"]
@@ -32,11 +33,16 @@ WayOut = Literal["writer", "rows"]
 
 @dataclass(frozen=True, slots=True)
 class Placement:
-    """The ways into and out of a chain, each with its reason."""
+    """The ways into and out of a chain, each with its reason; and what its tasks do for the sinks, where rows go out by
+    the writer."""
 
     way_in: WayIn
-    way_out: WayOut
     because: tuple[str, str]
+    shaped: Shaped | None = None
+
+    @property
+    def way_out(self) -> WayOut:
+        return "rows" if self.shaped is None else "writer"
 
     def __str__(self) -> str:
         return f"in by {self.way_in} ({self.because[0]}), out by {self.way_out} ({self.because[1]})"
@@ -45,8 +51,11 @@ class Placement:
 def place(plan: QueryPlan, chain: ChainPlan, validated: Validated, catalogue: Catalogue) -> Placement:
     """The same for the same plan: it changes nothing about the rows, only where the work is done."""
     way_in, why_in = _way_in(plan, chain, validated, catalogue)
-    way_out, why_out = _way_out(plan, catalogue)
-    return Placement(way_in, way_out, (why_in, why_out))
+    try:
+        found = shaped(plan.branches, _leaving(plan, chain, validated, catalogue), catalogue)
+    except OnlySpark as why_out:
+        return Placement(way_in, (why_in, str(why_out)))
+    return Placement(way_in, (why_in, "its tasks make what sinks take"), found)
 
 
 def _way_in(plan: QueryPlan, chain: ChainPlan, validated: Validated, catalogue: Catalogue) -> tuple[WayIn, str]:
@@ -66,10 +75,10 @@ def _way_in(plan: QueryPlan, chain: ChainPlan, validated: Validated, catalogue: 
     return "reader", "lanes are the topic's partitions"
 
 
-def _way_out(plan: QueryPlan, catalogue: Catalogue) -> tuple[WayOut, str]:
-    for branch in plan.branches:
-        if branch.steps:
-            return "rows", f"{branch.steps[0][0].operator} follows, in Spark's plan"
-        if not takes_columns(branch.sink, catalogue):
-            return "rows", f"Spark writes the text for {branch.sink.operator}"
-    return "writer", "sinks take columns"
+def _leaving(plan: QueryPlan, chain: ChainPlan, validated: Validated, catalogue: Catalogue) -> Schema:
+    """The columns of rows behind the chain: of those that can only be named just the ones that leave it."""
+    schema, leaving = validated.schemas[plan.base.id], chain.output_schema(catalogue).carried.names
+    if any(column.type == UNKNOWN for one in chain.inputs for column in one.schema):
+        # Spark tells the types that come in when it has looked at its plan; those that leave may follow from them.
+        return Schema(tuple(Column(name, UNKNOWN) for name in schema.names))
+    return Schema(schema.columns, tuple(column for column in schema.hidden if column.name in leaving))

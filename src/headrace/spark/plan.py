@@ -227,11 +227,25 @@ def _plan(chain: tuple[str, ...], branches: list[Branch], validated: Validated, 
     edges = tuple(edge for edge in validated.document.edges if {edge.source, edge.target} <= set(chain))
     beside = tables_and_their_steps(nodes, validated.document)
     keeps_state = any(catalogue.get(node.operator).spec.stateful for node in nodes)
-    plan = QueryPlan(
-        chain[-1], nodes, tuple(branches), mode, bad_rows_of, edges, beside, keeps_state=keeps_state
+    in_chain = nodes_in_chain(nodes, validated, catalogue)
+    return QueryPlan(
+        chain[-1], nodes, tuple(branches), mode, bad_rows_of, edges, beside, in_chain, keeps_state
     )  # fmt: skip
-    choices = [replace(plan, in_chain=names) for names in _in_chain(plan, validated, catalogue)]
-    return next((choice for choice in choices if _can_run(choice, validated, catalogue)), choices[0])
+
+
+def nodes_in_chain(nodes: Sequence[Node], validated: Validated, catalogue: Catalogue) -> frozenset[str]:
+    """The nodes that Spark's plan could run, and that run in a chain all the same: because all of the query's state can
+    be there, with its rows straight from topics; or, where they cannot be brought together then, because they follow
+    serial ones."""
+    names = {node.id for node in nodes}
+    edges = tuple(edge for edge in validated.document.edges if {edge.source, edge.target} <= names)
+    beside = tables_and_their_steps(nodes, validated.document)
+    if nodes[-1].id in beside:
+        return frozenset()
+    plan = QueryPlan(nodes[-1].id, tuple(nodes), (), "append", None, edges, beside)
+    choices = _choices([node for node in nodes if node.id not in beside], beside, validated, catalogue)
+    able = (chosen for chosen in choices if _can_run(replace(plan, in_chain=chosen), validated, catalogue))
+    return next(able, choices[0])
 
 
 def _can_run(plan: QueryPlan, validated: Validated, catalogue: Catalogue) -> bool:
@@ -242,16 +256,15 @@ def _can_run(plan: QueryPlan, validated: Validated, catalogue: Catalogue) -> boo
     return True
 
 
-def _in_chain(plan: QueryPlan, validated: Validated, catalogue: Catalogue) -> list[frozenset[str]]:
-    """The nodes that Spark's plan could run, and that run in a chain all the same: because all of the query's state can
-    be there, with its rows straight from topics; or, where they cannot be brought together then, because they follow
-    serial ones."""
-    nodes = [node for node in plan.chain if node.id not in plan.beside]
+def _choices(
+    nodes: Sequence[Node], beside: frozenset[str], validated: Validated, catalogue: Catalogue
+) -> list[frozenset[str]]:
+    """Which nodes may be in the chain, the better choice first; `nodes` are those that are not beside."""
     serial = {node.id for node in nodes if catalogue.get(node.operator).spec.kind == "serial"}
-    able = _able(nodes, plan.beside, serial, validated, catalogue)
+    able = _able(nodes, beside, serial, validated, catalogue)
     whole = _without_steps_before(able | serial, nodes, validated, catalogue)
     edges = [edge for name in whole for edge in validated.document.inputs_of(name)]
-    entries = [edge for edge in edges if edge.source not in whole | plan.beside]
+    entries = [edge for edge in edges if edge.source not in whole | beside]
     from_topics = all(way_of(edge.source, validated, catalogue) is not None for edge in entries)
     wants = any(_wants_chain(node, validated, catalogue) for node in nodes if node.id in whole - serial)
     # Unions go with those around them, wherever these are.

@@ -22,7 +22,7 @@ from headrace.spark.files import make_visible, sweep
 from headrace.spark.plan import QueryPlan, identity
 from headrace.spark.progress import QueryProgress
 from headrace.spark.sink import Committer
-from headrace.spark.specs import Offsets, Output, SinkSpec, TopicLocation
+from headrace.spark.specs import Offsets, Output, Shaping, SinkSpec, TopicLocation
 from headrace.spark.tables import TABLE_TOPIC_CONFIG
 from headrace.spark.topics import open_topic
 from headrace.wire.client import Client
@@ -54,10 +54,10 @@ class QueryHome:
     def checkpoint(self) -> Path:
         return self.directory / "checkpoint"
 
-    def sink_spec(self, bootstrap: str, outputs: tuple[Output, ...]) -> SinkSpec:
+    def sink_spec(self, bootstrap: str, outputs: tuple[Output, ...], shaping: Shaping | None = None) -> SinkSpec:
         staging = self.directory / "staging"
         staging.mkdir(parents=True, exist_ok=True)
-        return SinkSpec(self.name, bootstrap, str(staging), str(self.checkpoint), outputs)
+        return SinkSpec(self.name, bootstrap, str(staging), str(self.checkpoint), outputs, shaping or Shaping())
 
 
 def open_query(

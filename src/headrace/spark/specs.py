@@ -97,22 +97,6 @@ class ChainReading:
 
 
 @dataclass(frozen=True, slots=True)
-class DirectReading:
-    """What a topic's reader does where no row has to pass through Spark's own plan (see `spark.direct`).
-
-    It reads `columns` and computes others: `made` has, by their names, the node that wants them and their forms (see
-    `operators.columnar`). Those in `added` are staged with the rows. `keeps` say which rows the outputs take; None: all
-    that it hands on. Of each node in `counted` it counts the rows that the named one keeps.
-    """
-
-    columns: str
-    made: Mapping[str, Sequence[Any]]
-    added: Sequence[str]
-    keeps: Sequence[str | None]
-    counted: dict[str, str | None]
-
-
-@dataclass(frozen=True, slots=True)
 class QueryTopics:
     """All topics that a query reads, by source node: where each source began, and where it stood when somebody started
     the query. `checkpoint` is where Spark writes how far they are; None for a query of one source, which knows it."""
@@ -136,6 +120,8 @@ class SourceSpec:
     `event_time` is the column whose watermark operators in or behind Spark's plan wait for: rows that are left out move
     it too. When no row came for `idle_after_ms`, a row that stands for none moves it on with the clock.
 
+    Where no row has to leave its reader (see `spark.direct`), `direct` are the columns that this reads.
+
     The versions of `tables`, by node, are among its offsets: what a micro-batch looks up is as old as what it reads.
     """
 
@@ -150,7 +136,7 @@ class SourceSpec:
     serves_chain: bool = False
     due_mark: str | None = None
     chain: ChainReading | None = None
-    direct: DirectReading | None = None
+    direct: str | None = None
     pipeline: str = ""
     read: QueryTopics = field(default_factory=QueryTopics)
     tagged: bool = False
@@ -173,8 +159,7 @@ class SourceSpec:
         location, format_ = TopicLocation(**fields["location"]), _format(fields["format"])
         tables = {node: TopicLocation(**table) for node, table in fields["tables"].items()}
         read = QueryTopics(**fields["read"])
-        direct = fields["direct"] and DirectReading(**fields["direct"])
-        found = {"location": location, "format": format_, "chain": chain, "direct": direct}
+        found = {"location": location, "format": format_, "chain": chain}
         return cls(**{**fields, **found, "read": read, "tables": tables})
 
 
@@ -203,8 +188,9 @@ class Output:
 
     `value` names the column that holds its rows as finished text (null: this row is not for this sink).
     Formats that are written by column have `keep` and `columns` (their name in the output → in the row) instead;
-    `value_format` says how the writer makes values of them, where it does that row by row. Rows of a table have a key;
-    where they delete, their records have no value.
+    `value_format` says how the writer makes values of them, where it does that row by row. `key` names the column with
+    the key of a record; where several make it up, the writer puts `key_parts` together. `headers` names the column with
+    the headers of records. Rows of a table have a key; where they delete, their records have no value.
     """
 
     node: str
@@ -213,29 +199,49 @@ class Output:
     format: str
     value: str | None = None
     key: str | None = None
+    key_parts: tuple[str, ...] = ()
     keep: str | None = None
     columns: dict[str, str] = field(default_factory=dict)
     value_format: ValueFormat | None = None
     partition_count: int = 1
     row_limit: int = 0
+    headers: str | None = None
     table: Literal["upsert", "delete"] | None = None
 
 
 def physical_columns(output: Output) -> list[str]:
     """What the writer reads of a row for this output."""
-    names = [output.value, output.key, output.keep, *output.columns.values()]
+    names = [output.value, output.key, *output.key_parts, output.keep, output.headers, *output.columns.values()]
     return [name for name in names if name is not None]
 
 
 @dataclass(frozen=True, slots=True)
+class Shaping:
+    """What a task makes of its rows before outputs take them, where none passes through Spark's own plan (see
+    `spark.branches`).
+
+    It computes columns: `made` has, by their names, the node that wants them and their forms (see
+    `operators.columnar`). Those in `added` are staged with the rows. `keeps` say which rows the outputs take; None:
+    all. Of each node in `counted` it counts the rows that the named one keeps.
+    """
+
+    made: Mapping[str, tuple[str, tuple[Any, ...]]] = field(default_factory=dict)
+    added: tuple[str, ...] = ()
+    keeps: tuple[str | None, ...] = (None,)
+    counted: Mapping[str, str | None] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
 class SinkSpec:
-    """All that the writer of one query needs. `checkpoint` is None in a batch run, whose only batch is 0."""
+    """All that the writer of one query needs. `checkpoint` is None in a batch run, whose only batch is 0. `shaping` is
+    for tasks that stage their rows themselves: of Spark's plan come rows as outputs take them."""
 
     query: str
     bootstrap: str
     staging: str
     checkpoint: str | None
     outputs: tuple[Output, ...]
+    shaping: Shaping = field(default_factory=Shaping)
 
     def to_json(self) -> str:
         return json.dumps(asdict(self))
@@ -243,12 +249,18 @@ class SinkSpec:
     @classmethod
     def from_json(cls, text: str) -> SinkSpec:
         fields = json.loads(text)
-        return cls(**{**fields, "outputs": tuple(_output(output) for output in fields["outputs"])})
+        outputs = tuple(_output(output) for output in fields["outputs"])
+        return cls(**{**fields, "outputs": outputs, "shaping": _shaping(fields["shaping"])})
 
 
 def _output(fields: dict[str, Any]) -> Output:
-    format_ = fields["value_format"]
-    return Output(**{**fields, "value_format": None if format_ is None else _format(format_)})
+    format_ = None if fields["value_format"] is None else _format(fields["value_format"])
+    return Output(**{**fields, "key_parts": tuple(fields["key_parts"]), "value_format": format_})
+
+
+def _shaping(fields: dict[str, Any]) -> Shaping:
+    made = {name: (node, _form(form)) for name, (node, form) in fields["made"].items()}
+    return Shaping(made, tuple(fields["added"]), tuple(fields["keeps"]), fields["counted"])
 
 
 def _format(fields: dict[str, Any]) -> ValueFormat:

@@ -22,7 +22,7 @@ from pyspark.sql.datasource import WriterCommitMessage
 from headrace.errors import InvalidInput
 from headrace.formats import Encoder, ValueFormat, encoder, value_prefix
 from headrace.formats.framing import with_prefix
-from headrace.formats.json_text import json_texts
+from headrace.formats.json_text import json_arrays, json_texts
 from headrace.log import encode_batches
 from headrace.spark.partitioner import by_partition, partitions_of
 from headrace.spark.python_stage import PythonStage
@@ -171,17 +171,21 @@ class _TopicStage:
         keys, values = self._records(batch)
         if not len(values):
             return
-        self.rows += len(values)
+        # An Arrow record holds many rows.
+        self.rows += _kept_count(self.output, batch) if self.output.format == "arrow" else len(values)
         if self.output.table is not None:
             values = self._as_table(keys, values)
+        headers = self._headers(batch)
         if keys is None:
-            self._append(self._keyless, None, values)
+            self._append(self._keyless, None, values, headers)
             return
         chosen = partitions_of(keys, self.output.partition_count, self._keyless)
         groups = by_partition(chosen, self.output.partition_count)
         for partition, indices in groups:
-            whole = len(groups) == 1
-            self._append(partition, keys if whole else keys.take(indices), values if whole else values.take(indices))
+            taken = (keys, values, headers)
+            if len(groups) > 1:
+                taken = (keys.take(indices), values.take(indices), None if headers is None else headers.take(indices))
+            self._append(partition, *taken)
 
     def _as_table(self, keys: pa.Array[Any] | None, values: pa.Array[Any]) -> pa.Array[Any]:
         """The values as a table has them. Raises InvalidInput for a row that it could not find again."""
@@ -193,8 +197,8 @@ class _TopicStage:
     def _records(self, batch: pa.RecordBatch) -> tuple[pa.Array[Any] | None, pa.Array[Any]]:
         if self.output.format == "arrow":
             return None, _arrow_values(kept_columns(self.output, batch))
-        if self.output.value is None and self.output.value_format is not None:
-            return self._encoded(self.output.value_format, batch)
+        if self.output.value is None:
+            return self._kept_keys(batch), self._encoded(batch)
         values = _text(self.output, batch)
         keys = self._keys(batch)
         if values.null_count:
@@ -202,24 +206,43 @@ class _TopicStage:
             values, keys = values.filter(kept), None if keys is None else keys.filter(kept)
         return keys, with_prefix(values.cast(pa.binary()), self._schema_prefix)
 
-    def _encoded(self, format_: ValueFormat, batch: pa.RecordBatch) -> tuple[pa.Array[Any] | None, pa.Array[Any]]:
+    def _encoded(self, batch: pa.RecordBatch) -> pa.Array[Any]:
+        """Of columns; where rows delete others, nothing but keys counts."""
+        if self.output.table == "delete":
+            return pa.nulls(_kept_count(self.output, batch), pa.binary())
         rows = kept_columns(self.output, batch)
         if self._encode is None:
-            self._encode = encoder(format_, rows.schema)
+            self._encode = encoder(cast("ValueFormat", self.output.value_format), rows.schema)
+        return self._encode(rows)
+
+    def _kept_keys(self, batch: pa.RecordBatch) -> pa.Array[Any] | None:
         keys = self._keys(batch)
-        if keys is not None and self.output.keep:
-            keys = keys.filter(batch.column(self.output.keep))
-        return keys, self._encode(rows)
+        return keys if keys is None or self.output.keep is None else keys.filter(batch.column(self.output.keep))
 
     def _keys(self, batch: pa.RecordBatch) -> pa.Array[Any] | None:
+        """The key of several columns is the JSON array of their texts, and null where one of them is."""
+        if self.output.key_parts:
+            texts = [batch.column(name).cast(pa.string()) for name in self.output.key_parts]
+            return json_arrays(texts).cast(pa.binary())
         return batch.column(self.output.key).cast(pa.string()).cast(pa.binary()) if self.output.key else None
 
-    def _append(self, partition: int, keys: pa.Array[Any] | None, values: pa.Array[Any]) -> None:
+    def _headers(self, batch: pa.RecordBatch) -> pa.Array[Any] | None:
+        """Of the rows that are this sink's."""
+        if self.output.headers is None:
+            return None
+        headers: pa.Array[Any] = batch.column(self.output.headers)
+        if self.output.value is not None:
+            return headers.filter(_text(self.output, batch).is_valid())
+        return headers.filter(batch.column(self.output.keep)) if self.output.keep else headers
+
+    def _append(
+        self, partition: int, keys: pa.Array[Any] | None, values: pa.Array[Any], headers: pa.Array[Any] | None
+    ) -> None:
         spool = self._spools.get(partition)
         if spool is None:
             spool = self._spools[partition] = _Spool(f"{self._prefix}-{partition}")
         now = np.full(len(values), time.time_ns() // 1_000_000, np.int64)
-        for encoded in encode_batches(keys, values, now, codec="none", batch_bytes=BATCH_BYTES_MAX):
+        for encoded in encode_batches(keys, values, now, batch_bytes=BATCH_BYTES_MAX, headers=headers):
             spool.write(encoded)
 
     def parts(self) -> list[TopicPart]:
@@ -342,6 +365,10 @@ def kept_columns(output: Output, batch: pa.RecordBatch) -> pa.RecordBatch:
     columns = [batch.column(physical) for physical in output.columns.values()]
     rows = pa.record_batch(columns, names=list(output.columns))
     return rows.filter(batch.column(output.keep)) if output.keep else rows
+
+
+def _kept_count(output: Output, batch: pa.RecordBatch) -> int:
+    return int(cast("Any", batch.column(output.keep)).true_count) if output.keep else batch.num_rows
 
 
 def _text_rows(output: Output, batch: pa.RecordBatch) -> pa.RecordBatch:

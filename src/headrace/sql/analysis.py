@@ -96,11 +96,15 @@ class Analysis:
             )
         return Name(schema.event_time, span)
 
-    def check_target(self, source: str, columns: tuple[ColumnDefinition, ...], span: Span) -> None:
-        """Raises InvalidSyntax unless the rows have exactly the columns that the target was declared with."""
+    def check_target(
+        self, source: str, columns: tuple[ColumnDefinition, ...], span: Span, beside: tuple[str, ...] = ()
+    ) -> None:
+        """Raises InvalidSyntax unless the rows have exactly the columns that the target was declared with, and those
+        `beside` them."""
         schema = self._schemas.get(source)
         if schema is None or not columns:
             return
+        schema = Schema(tuple(column for column in schema if column.name not in beside))
         wanted = {column.name.text.lower(): column for column in columns}
         extra = [name for name in schema.names if name.lower() not in wanted]
         missing = [column.name.text for name, column in wanted.items() if name not in map(str.lower, schema.names)]

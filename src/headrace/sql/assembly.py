@@ -94,6 +94,10 @@ class Assembly:
             wires = [(edge.target_port, edge.source) for edge in self._edges if edge.target == node.id]
             analysis.check(node, wires, analysis.origin(node.id))
 
+    def node(self, node_id: str) -> Node:
+        """A node that was added."""
+        return self._nodes[node_id]
+
     def is_table(self, node_id: str) -> bool:
         """Whether a node's rows are those of a table, or of filters and selects behind one."""
         return node_id in self._tables

@@ -29,6 +29,7 @@ _BUILT_IN: dict[str, tuple[str | None, str | None]] = {
 # Settings that SQL spells in another way.
 _SPELLED = {
     "event_time": "event.time.field",
+    "event_time_format": "event.time.format",
     "dead_letter": "dead_letter.topic",
     "value_schema": "value.schema",
     "value_message": "value.message",

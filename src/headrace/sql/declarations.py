@@ -73,16 +73,16 @@ class Declaration:
         settings = self._connector.settings(operator, self._connector.source if read else None)
         return operator.spec.name, self._key() | self._with_topic(operator, settings)
 
-    @property
-    def takes_key(self) -> bool:
-        return self._connector.sink is not None and "key" in setting_names(self._connector.sink.config_type)
+    def takes(self, setting: str) -> bool:
+        """Whether what writes the stream has this setting."""
+        return self._connector.sink is not None and setting in setting_names(self._connector.sink.config_type)
 
     def _key(self) -> dict[str, Json]:
         """`name TYPE PRIMARY KEY` among the columns."""
         keys = self.statement.keys
         if not keys:
             return {}
-        if not self.takes_key:
+        if not self.takes("key"):
             raise self._script.error(f"the rows of a {self._connector.name} stream have no key", keys[0].span)
         if len(keys) > 1 and not self.statement.is_table:
             raise self._script.error("a stream has one key", keys[1].span, hint="only rows of a table may have several")

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from sqlglot import exp
+
 from headrace.errors import InvalidSyntax
 from headrace.graph.document import Json
 from headrace.graph.schema import Schema
 from headrace.operators.durations import canonical_duration_of
 from headrace.sql.conjuncts import Moment, Side, TimeBound, compared, conjuncts, moment, time_bound
 from headrace.sql.language.dialect import columns_in, qualified_in
-from headrace.sql.language.script import Script
+from headrace.sql.language.script import Script, Span
 from headrace.sql.language.tree import Expression, Join, Window, Windowed
 from headrace.sql.language.values import print_name
 from headrace.sql.steps import Names, Piece, replace_spans
@@ -30,6 +32,16 @@ class JoinSide:
     is_table: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class _SideColumn:
+    """A column that a condition names: of which side, and where. Without a qualifier it is a bare name."""
+
+    side: Side
+    column: str
+    span: Span
+    qualifier: str = ""
+
+
 class JoinStep:
     """Raises InvalidSyntax for a join that has no bound, or whose condition names columns of no side."""
 
@@ -40,10 +52,14 @@ class JoinStep:
         self._side_of: dict[str, Side] = dict.fromkeys(left.names.qualifiers, "left")
         self._side_of |= dict.fromkeys(right.names.qualifiers, "right")
         if join.kind == "cross":
-            raise self._error("a cross join pairs every row with every other and never forgets one", NO_BOUND)
+            hint = "write JOIN … ON stream.column = table.column" if right.is_table else NO_BOUND
+            raise self._error("a cross join pairs every row with every other and never forgets one", hint)
         if left.is_table:
             hint = "write the stream first: FROM stream JOIN table ON …"
             raise self._error("a table stands on the right of a join: its rows are looked up", hint)
+        if self._is_choosing and not right.is_table and right.schema is not None:
+            hint = "write its rows to a table, or JOIN it and name the columns of the left"
+            raise self._error(f"{join.kind.upper()} JOIN looks rows up in a table, and the right is a stream", hint)
         if left.names.qualifiers & right.names.qualifiers:
             raise self._error("both sides have the same name", "give them names of their own: FROM t AS a JOIN t AS b")
         self._parts = self._condition_parts()
@@ -61,6 +77,8 @@ class JoinStep:
     def names(self) -> Names:
         """How the query names the columns of the pairs."""
         left, right = self._sides["left"].names, self._sides["right"].names
+        if self._is_choosing:
+            return left
         renamed = {(qualifier, old): new for qualifier in right.qualifiers for old, new in self._renamed.items()}
         columns = {**self._columns_of("left"), **self._columns_of("right")}
         return Names(left.qualifiers | right.qualifiers, {**left.renamed, **right.renamed, **renamed}, columns)
@@ -73,6 +91,11 @@ class JoinStep:
         whole = one.names.columns or dict.fromkeys(one.names.qualifiers, one.schema.names)
         renamed = self._renamed if side == "right" else {}
         return {name: tuple(renamed.get(own.lower(), own) for own in columns) for name, columns in whole.items()}
+
+    @property
+    def _is_choosing(self) -> bool:
+        """Whether no column of the right comes out: it only says which rows of the left do."""
+        return self._join.kind in ("semi", "anti")
 
     @property
     def operator(self) -> str:
@@ -98,7 +121,7 @@ class JoinStep:
     def _refuse_for_tables(self) -> None:
         """Raises InvalidSyntax for what only a join of two streams can have."""
         join = self._join
-        if join.kind not in ("inner", "left"):
+        if join.kind not in ("inner", "left", "semi", "anti"):
             hint = "write JOIN or LEFT JOIN"
             raise self._error(
                 f"{join.kind.upper()} JOIN with a table: nothing tells when its rows have no partner", hint
@@ -125,7 +148,7 @@ class JoinStep:
     def _clashes(self) -> dict[str, str]:
         """Columns of the right that the left has too, unless they are equal anyway: their names beside the left."""
         left, right = self._sides["left"].schema, self._sides["right"].schema
-        if left is None or right is None:
+        if left is None or right is None or self._is_choosing:
             return {}
         equal = {name.text.lower() for name in self._join.using}
         if self._join.kind == "inner":  # beside a row without a partner, the other side's key is null
@@ -165,11 +188,29 @@ class JoinStep:
         windows = [side.window for side in (self._join.left, self._join.right) if isinstance(side, Windowed)]
         if not windows:
             return None
-        alike = len(windows) == 2 and windows[0].settings == windows[1].settings
-        if not alike or any(window.kind != "tumbling" for window in windows):
+        for window in windows:
+            self._refuse_window(window)
+        if len(windows) != 2 or windows[0].settings != windows[1].settings:
             hint = "write the same WINDOW TUMBLING(…) behind both"
             raise self._script.error("both sides of a windowed join have the same window", windows[0].span, hint=hint)
+        for side, window in zip(("left", "right"), windows, strict=True):
+            self._require_event_time(window, self._sides["left" if side == "left" else "right"])
         return windows[0]
+
+    def _refuse_window(self, window: Window) -> None:
+        if window.kind != "tumbling":
+            hint = "write the same WINDOW TUMBLING(…) behind both, or WITHIN 10 MINUTES: each pair comes once"
+            raise self._script.error(f"{window.kind} windows cannot be joined yet", window.span, hint=hint)
+        if window.by_clock:
+            hint = "leave PROCTIME() out, or join by WATERMARK FOR _timestamp, the time that records have in the log"
+            raise self._script.error("joins go by event time, not by the clock", window.span, hint=hint)
+
+    def _require_event_time(self, window: Window, side: JoinSide) -> None:
+        """A window over another column than the event time would be another join than the one that runs."""
+        time, schema = window.time, side.schema
+        if time is not None and schema is not None and (schema.event_time or "").lower() != time.text.lower():
+            valid = () if schema.event_time is None else (schema.event_time,)
+            raise self._script.error(f"{time.text!r} is not the event time of these rows", time.span, valid=valid)
 
     def _is_only_a_bound(self, part: Expression) -> bool:
         """Whether before and after say all that this condition says."""
@@ -193,19 +234,21 @@ class JoinStep:
 
     def _sided(self, part: Expression, inner: Side | None = None) -> str:
         """A condition with left and right before its columns; a bare name is of the `inner` side, if that has one."""
-        qualified = qualified_in(part.tree, frozenset(self._side_of))
-        replaced = [(column.span, self._sided_column(column.qualifier, column.column)) for column in qualified]
-        firsts = {column.span.start for column in qualified}
-        for name, span in columns_in(part.tree, frozenset()):
-            if span.start not in firsts:
-                replaced.append((span, f"{self._side(name, part, inner)}.{print_name(name)}"))
-        return replace_spans(part.text, part.span.start, replaced)
+        columns = self._columns_in(part, part.tree, inner)
+        return replace_spans(part.text, part.span.start, [(one.span, self._sided_column(one)) for one in columns])
 
-    def _sided_column(self, qualifier: str, column: str) -> str:
-        side = self._side_of[qualifier]
-        earlier = self._sides[side].names.renamed.get((qualifier, column.lower()), column)
-        name = self._renamed.get(column.lower(), earlier) if side == "right" else earlier
-        return f"{side}.{print_name(name)}"
+    def _columns_in(self, part: Expression, tree: exp.Expr, inner: Side | None) -> list[_SideColumn]:
+        """The columns that a tree within a condition names."""
+        qualified = qualified_in(tree, frozenset(self._side_of))
+        found = [_SideColumn(self._side_of[one.qualifier], one.column, one.span, one.qualifier) for one in qualified]
+        firsts = {one.span.start for one in qualified}
+        bare = [(name, span) for name, span in columns_in(tree, frozenset()) if span.start not in firsts]
+        return [*found, *(_SideColumn(self._side(name, part, inner), name, span) for name, span in bare)]
+
+    def _sided_column(self, one: _SideColumn) -> str:
+        earlier = self._sides[one.side].names.renamed.get((one.qualifier, one.column.lower()), one.column)
+        name = self._renamed.get(one.column.lower(), earlier) if one.side == "right" else earlier
+        return f"{one.side}.{print_name(name)}"
 
     def _side(self, name: str, part: Expression, inner: Side | None) -> Side:
         """Whose column a bare name is. Raises InvalidSyntax where it is of both or of none."""

@@ -7,24 +7,24 @@ from collections.abc import Mapping
 
 from sqlglot import exp
 
-from headrace.errors import InvalidInput
+from headrace.errors import InvalidInput, InvalidSyntax
 from headrace.graph.document import Json
 from headrace.operators.durations import canonical_duration_of
 from headrace.sql.changes import Changes, require_ids
+from headrace.sql.language.dialect import OVER_AGGREGATES
 from headrace.sql.language.durations import interval_ms
 from headrace.sql.language.script import Script
 from headrace.sql.language.tree import Bound, Expression, Item, Over, Select
 from headrace.sql.language.values import print_name
 from headrace.sql.steps import Names, Piece, Step, Writer, filter_steps
 
-_AGGREGATES = (exp.Count, exp.Sum, exp.Avg, exp.Min, exp.Max)
 _FRAMES = "ROWS BETWEEN 9 PRECEDING AND CURRENT ROW, or RANGE BETWEEN INTERVAL '1' HOUR PRECEDING AND CURRENT ROW"
 
 
 def is_over(item: Item) -> bool:
     """Whether an item is an aggregate over the rows before each row."""
     tree = item.expression.tree
-    return isinstance(tree, exp.Window) and isinstance(tree.this, _AGGREGATES)
+    return isinstance(tree, exp.Window) and isinstance(tree.this, OVER_AGGREGATES)
 
 
 def over_steps(script: Script, select: Select, names: Names, late: Mapping[str, Json]) -> list[Step]:
@@ -117,13 +117,28 @@ def _frame(writer: Writer, over: Over) -> dict[str, Json]:
     if over.buffer_rows is not None and frame is None and over.expire_after is None:
         return {"rows": max(0, over.buffer_rows - 1)}
     if frame is None or over.expire_after is not None or (frame.end is not None and frame.end.kind != "current row"):
-        raise writer.script.error("OVER looks at a bounded number of rows before each row", over.span, hint=_FRAMES)
+        raise _unbounded(writer, over)
     amount = _amount(frame.start)
     if frame.unit == "rows" and isinstance(amount, exp.Literal) and amount.is_int:
         return {"rows": int(amount.name)}
     if frame.unit == "range" and isinstance(amount, exp.Interval):
         return {"within": _duration(writer, over, amount)}
-    raise writer.script.error("OVER looks at a bounded number of rows before each row", over.span, hint=_FRAMES)
+    raise _unbounded(writer, over)
+
+
+def _unbounded(writer: Writer, over: Over) -> InvalidSyntax:
+    """What to raise for a frame that no operator has, by the part that is too much."""
+    frame = over.frame
+    if over.expire_after is not None:
+        reason = "EXPIRE AFTER is none of its bounds"
+    elif frame is not None and frame.end is not None and frame.end.kind != "current row":
+        reason = "what follows a row is not there yet"
+    elif frame is None or frame.start.kind == "unbounded preceding":
+        reason = "without a bound it would keep all of them for ever"
+    else:
+        reason = "ROWS takes a number, RANGE an interval"
+    message = f"OVER looks at a bounded number of rows before each row: {reason}"
+    return writer.script.error(message, over.span, hint=_FRAMES)
 
 
 def _amount(start: Bound) -> exp.Expr | None:

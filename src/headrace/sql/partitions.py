@@ -1,14 +1,17 @@
-"""PARTITION WITH (key OF stream) BEGIN … END: its statements, with the key in each window that they open."""
+"""PARTITION WITH (key OF stream) BEGIN … END: its statements, with the key in all that they keep between rows: windows,
+groups, OVER, ROW_NUMBER() and OUTPUT."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from headrace.sql.language.dialect import plain_name
-from headrace.sql.language.script import Script
+from headrace.sql.language.script import Script, Span
 from headrace.sql.language.statement_tree import CreateAs, CreateView, Insert, Partition, Statement
-from headrace.sql.language.tree import Derived, Expression, Query, Reference, Relation, Select, Union, Windowed
+from headrace.sql.language.tree import Derived, Expression, Over, Query, Reference, Relation, Select, Union, Windowed
+from headrace.sql.over_steps import is_over
+from headrace.sql.window_steps import is_grouped
 
 
 def unfold(script: Script, statements: tuple[Statement, ...]) -> tuple[Statement, ...]:
@@ -42,16 +45,26 @@ class _Block:
 
     def _select(self, select: Select) -> Select:
         select = replace(select, source=self._source(select.source))
-        if select.output is not None:
-            hint = "call its operator: FROM `output-rate`(TABLE stream, keys => ARRAY['key'], …)"
-            raise self._script.error("OUTPUT cannot run for each key of a PARTITION", select.output.span, hint=hint)
-        if select.window is None:
+        keeps = _keeps(select)
+        if keeps is None:
             return select
         key = self._keys.get(select.source.name.text.lower()) if isinstance(select.source, Reference) else None
         if key is None:
             message = "the key of these rows is not known: PARTITION WITH names keys of streams"
-            raise self._script.error(message, select.window.span, valid=tuple(self._keys))
-        return select if _has(select.keys, key) else replace(select, keys=(key, *select.keys))
+            raise self._script.error(message, keeps, valid=tuple(self._keys))
+        return self._keyed(select, key)
+
+    def _keyed(self, select: Select, key: Expression) -> Select:
+        """The key in everything that is kept between rows."""
+        if select.is_distinct and not _has([item.expression for item in select.items], key):
+            hint = f"add the key to the SELECT list: {key.text}"
+            raise self._script.error("DISTINCT for each key needs the key among its columns", select.span, hint=hint)
+        items = tuple(replace(item, expression=_over_key(item.expression, key)) for item in select.items)
+        qualify = None if select.qualify is None else _over_key(select.qualify, key)
+        output = None if select.output is None else replace(select.output, key=key)
+        select = replace(select, items=items, qualify=qualify, output=output)
+        is_aggregated = select.window is not None or (is_grouped(select) and not any(map(is_over, select.items)))
+        return replace(select, keys=(key, *select.keys)) if is_aggregated and not _has(select.keys, key) else select
 
     def _source(self, source: Relation) -> Relation:
         match source:
@@ -65,7 +78,26 @@ class _Block:
                 raise self._script.error("only single streams can be partitioned", span, hint=hint)
 
 
-def _has(keys: tuple[Expression, ...], key: Expression) -> bool:
+def _keeps(select: Select) -> Span | None:
+    """Where it says that something is kept between rows, if anything is."""
+    overs = [over for item in select.items for over in item.expression.overs]
+    clauses = (select.window, select.output, select.qualify, select.having, *select.keys, *overs)
+    found = next((clause.span for clause in clauses if clause is not None), None)
+    return select.span if found is None and (select.is_distinct or is_grouped(select)) else found
+
+
+def _over_key(expression: Expression, key: Expression) -> Expression:
+    """With the key among those of its OVER clauses."""
+    pieces = [
+        replace(piece, partition=(key, *piece.partition))
+        if isinstance(piece, Over) and not _has(piece.partition, key)
+        else piece
+        for piece in expression.pieces
+    ]
+    return replace(expression, pieces=tuple(pieces))
+
+
+def _has(keys: Iterable[Expression], key: Expression) -> bool:
     names = {name.text.lower() for one in keys if (name := plain_name(one)) is not None}
     own = plain_name(key)
     return own is not None and own.text.lower() in names

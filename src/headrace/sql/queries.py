@@ -9,7 +9,7 @@ FROM a JOIN b ON …     base_join (in a view of all columns base itself), and b
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from headrace.graph.document import Json
 from headrace.sql.analysis import Analysis, Origin
@@ -18,13 +18,13 @@ from headrace.sql.assembly import CLOCK_COLUMN, Assembly, Output
 from headrace.sql.changes import changes_of
 from headrace.sql.computed_keys import computed_keys
 from headrace.sql.expressions import check_expression
+from headrace.sql.headers import header_changes, header_column, refuse_headers
 from headrace.sql.joins import JoinSide, JoinStep
 from headrace.sql.language.dialect import columns_in
 from headrace.sql.language.script import Script, Span
 from headrace.sql.language.statement_tree import Update
 from headrace.sql.language.tree import (
     Derived,
-    Expression,
     Join,
     Name,
     OperatorCall,
@@ -36,12 +36,19 @@ from headrace.sql.language.tree import (
     Windowed,
 )
 from headrace.sql.language.values import print_name
+from headrace.sql.lookups import Lookups
 from headrace.sql.over_steps import is_over, over_latest_steps, over_steps
 from headrace.sql.ranking import Ranked, bound_of, outer_steps, qualified_steps, ranked_source, ranking_steps
-from headrace.sql.refusals import refuse_output, refuse_query, refuse_select, refuse_source
-from headrace.sql.steps import EVENT_TIME, Names, Piece, Step, Writer, filter_steps, node_ids, plain_steps
+from headrace.sql.refusals import (
+    refuse_output,
+    refuse_query,
+    refuse_ranked_subqueries,
+    refuse_select,
+    refuse_source,
+)
+from headrace.sql.rows import Place, Rows
+from headrace.sql.steps import ALL_COLUMNS, EVENT_TIME, Names, Piece, Step, Writer, node_ids, plain_steps
 from headrace.sql.streams import Streams
-from headrace.sql.subqueries import LookupStep, refuse_stream, split_condition, table_of
 from headrace.sql.table_changes import Match
 from headrace.sql.window_operators import takes_time
 from headrace.sql.window_steps import group_steps, is_bound, is_grouped, window_steps
@@ -54,26 +61,6 @@ _TIMED_SETTINGS = frozenset({"time", "within", "every"})
 _LENIENT_OPERATORS = frozenset({"deduplicate"})
 
 
-@dataclass(frozen=True, slots=True)
-class _Place:
-    """Where a query stands: what its nodes are named after, what it may read beside the streams, and what to mark."""
-
-    base: str
-    name: Name
-    tables: Mapping[str, Output]
-
-    def inside(self, part: str) -> _Place:
-        return replace(self, base=f"{self.base}_{part}")
-
-
-@dataclass(frozen=True, slots=True)
-class _Rows:
-    """What stands behind FROM: an output, and how the query names its columns."""
-
-    output: Output
-    names: Names
-
-
 class Queries:
     """Puts the nodes of queries into an assembly. Without an analysis nothing but ids and names is checked."""
 
@@ -82,18 +69,19 @@ class Queries:
         self._streams = streams
         self._assembly = assembly
         self._analysis = analysis
+        self._lookups = Lookups(script, assembly, analysis, self._rows)
 
     def view(self, name: Name, query: Query) -> Output:
         """The nodes of a query whose last one is called like the view: there is at least one."""
-        return self._query(query, _Place(name.text, name, {}), is_view=True)
+        return self._query(query, Place(name.text, name, {}), is_view=True)
 
     def chain(self, query: Query, base: str, name: Name) -> Output:
         """The nodes of a query, named after `base`. Raises InvalidSyntax for what cannot run."""
-        return self._query(query, _Place(base, name, {}), is_view=False)
+        return self._query(query, Place(base, name, {}), is_view=False)
 
     def updated(self, join: Join, statement: Update, columns: list[str], base: str) -> Output:
         """Rows of a table as they are to be: looked up, and with the columns that are set."""
-        rows = self._join(join, _Place(base, statement.target, {}), f"{base}_join")
+        rows = self._join(join, Place(base, statement.target, {}), f"{base}_join")
         writer = Writer(self._script, rows.names)
         values = {name.text.lower(): writer.expression(value) for name, value in statement.assignments}
         known = {column.lower() for column in columns}
@@ -109,7 +97,7 @@ class Queries:
 
     def renamed(self, source: Reference, matches: Sequence[Match], base: str, target: Name) -> Output:
         """The columns of a stream that a table's key is compared with, under the names of the key's."""
-        rows = self._rows(source, _Place(base, target, {}))
+        rows = self._rows(source, Place(base, target, {}))
         items = [_item(self._script.slice(match.column.column_span), match.key) for match in matches]
         pieces = tuple(Piece(item, match.column.span) for item, match in zip(items, matches, strict=True))
         return self._selected(rows.output, items, f"{base}_select", Origin(matches[0].column.span, pieces))
@@ -118,7 +106,7 @@ class Queries:
         columns: list[Json] = [*items]
         return self._assembly.add(node_id, "select", {"columns": columns}, [("in", output)], origin)
 
-    def _query(self, query: Query, place: _Place, *, is_view: bool) -> Output:
+    def _query(self, query: Query, place: Place, *, is_view: bool) -> Output:
         refuse_query(self._script, query)
         for table in query.tables:
             output = self._query(table.query, replace(place.inside(table.name.text), name=table.name), is_view=True)
@@ -127,7 +115,7 @@ class Queries:
             return self._union(query, place, is_view=is_view)
         return self._select(query.first, place, is_view=is_view)
 
-    def _union(self, query: Query, place: _Place, *, is_view: bool) -> Output:
+    def _union(self, query: Query, place: Place, *, is_view: bool) -> Output:
         if not query.unions[-1].is_all:
             all_rows = replace(query, unions=tuple(replace(union, is_all=True) for union in query.unions))
             return self._distinct(self._union(all_rows, place, is_view=False), place, is_view=is_view)
@@ -140,16 +128,18 @@ class Queries:
         node_id = place.base if is_view else f"{place.base}_union"
         return self._assembly.add(node_id, "union", {}, zip(ports, outputs, strict=True), Origin(place.name.span))
 
-    def _distinct(self, output: Output, place: _Place, *, is_view: bool) -> Output:
+    def _distinct(self, output: Output, place: Place, *, is_view: bool) -> Output:
         """Each row once: those before it that are alike in all columns are remembered."""
-        self._refuse_changes(_Rows(output, Names()), place, place.name.span)
+        self._refuse_changes(Rows(output, Names()), place, place.name.span)
         schema = self._analysis.schema(output.node) if self._analysis else None
         config: dict[str, Json] = {"keys": list[Json](() if schema is None else schema.names)}
         node_id = place.base if is_view else f"{place.base}_distinct"
         return self._assembly.add(node_id, "deduplicate", config, [("in", output)], Origin(place.name.span))
 
-    def _select(self, select: Select, place: _Place, *, is_view: bool) -> Output:
+    def _select(self, select: Select, place: Place, *, is_view: bool) -> Output:
         refuse_output(self._script, select)
+        if select.headers:
+            refuse_headers(self._script, select)
         if select.is_distinct:
             every = self._select(replace(select, is_distinct=False), place, is_view=False)
             return self._distinct(every, place, is_view=is_view)
@@ -162,42 +152,15 @@ class Queries:
         if is_view and isinstance(select.source, Join) and _is_everything(select):
             return self._join(select.source, place, place.base).output
         rows = self._rows(select.source, place)
-        select, rows = self._looked_up(select, rows, place)
+        select, rows = self._lookups.before(select, rows, place)
         return self._chain(rows.output, self._steps(select, rows, place), place, is_view=is_view)
 
-    def _looked_up(self, select: Select, rows: _Rows, place: _Place) -> tuple[Select, _Rows]:
-        """Without the conditions of WHERE that are subqueries: rows for which those do not hold are left out before."""
-        plain, subqueries = split_condition(self._script, select.condition)
-        if not subqueries:
-            return select, rows
-        rows = replace(rows, output=self._filtered(select, plain, rows, place))
-        for number, subquery in enumerate(subqueries, start=1):
-            part = "lookup" if number == 1 else f"lookup_{number}"
-            source = table_of(self._script, subquery)
-            table = self._rows(source, place.inside(part))
-            if self._analysis is not None and not self._assembly.is_table(table.output.node):
-                raise refuse_stream(self._script, subquery, source.name.text)
-            step = LookupStep(self._script, subquery, self._side(rows), self._side(table), source)
-            sides, origin = [("left", rows.output), ("right", table.output)], Origin(subquery.span, step.pieces)
-            output = self._assembly.add(f"{place.base}_{part}", "lookup-join", step.config(), sides, origin)
-            rows = replace(rows, output=output)
-        return replace(select, condition=None), rows
-
-    def _filtered(self, select: Select, conditions: Sequence[Expression], rows: _Rows, place: _Place) -> Output:
-        """The rows that conditions without subqueries leave: looking up comes after them."""
-        writer = Writer(self._script, rows.names)
-        steps = [step for one in conditions for step in filter_steps(writer, replace(select, condition=one))]
-        if not steps:
-            return rows.output
-        pieces = tuple(piece for step in steps for piece in step.pieces)
-        config: dict[str, Json] = {"condition": " AND ".join(piece.text for piece in pieces)}
-        origin = Origin(place.name.span, pieces)
-        return self._assembly.add(f"{place.base}_filter", "filter", config, [("in", rows.output)], origin)
-
-    def _first_rows(self, select: Select, ranked: Ranked, place: _Place, *, is_view: bool) -> Output:
+    def _first_rows(self, select: Select, ranked: Ranked, place: Place, *, is_view: bool) -> Output:
         """A SELECT around one that ranks its rows: the inner chain, then what is left of the outer one."""
         if select.output is not None:
             raise self._script.error(f"{_CHANGES}, and OUTPUT cannot count those", select.output.span)
+        for part in (select, ranked.inner):
+            refuse_ranked_subqueries(self._script, part)
         count, rest = bound_of(self._script, select, ranked)
         alias = ranked.source.alias
         inner = place.inside("from" if alias is None else alias.text)
@@ -211,36 +174,36 @@ class Queries:
         behind = outer_steps(self._script, select, rest, Names.of(alias))
         return self._chain(output, behind, place, is_view=is_view)
 
-    def _chain(self, output: Output, steps: list[Step], place: _Place, *, is_view: bool) -> Output:
+    def _chain(self, output: Output, steps: list[Step], place: Place, *, is_view: bool) -> Output:
         """Nodes one behind the other; a view has at least one, which is called like it."""
         if is_view and not steps:
-            steps = [Step("select", "select", {"columns": ["*"]}, ())]
+            steps = [ALL_COLUMNS]
         for step, node_id in zip(steps, node_ids(place.base, steps, last_takes_base=is_view), strict=True):
             origin = Origin(place.name.span, step.pieces)
             output = self._assembly.add(node_id, step.operator, step.config, [("in", output)], origin)
         return output
 
-    def _rows(self, source: Relation, place: _Place) -> _Rows:
+    def _rows(self, source: Relation, place: Place) -> Rows:
         rows = self._rows_of(source, place)
         schema = self._analysis.schema(rows.output.node) if self._analysis else None
         if schema is None or schema.event_time is None or schema.find(EVENT_TIME) is not None:
             return rows
         return replace(rows, names=replace(rows.names, event_time=schema.event_time))
 
-    def _rows_of(self, source: Relation, place: _Place) -> _Rows:
+    def _rows_of(self, source: Relation, place: Place) -> Rows:
         match source:
             case Reference(as_of=None):
-                return _Rows(self._output(source, place), Names.of(source.alias or source.name))
+                return Rows(self._output(source, place), Names.of(source.alias or source.name))
             case Derived():
                 alias = source.alias
                 inner = place.inside("from" if alias is None else alias.text)
-                return _Rows(self._query(source.query, inner, is_view=True), Names.of(alias))
+                return Rows(self._query(source.query, inner, is_view=True), Names.of(alias))
             case Join():
                 return self._join(source, place, f"{place.base}_join")
             case _:
                 raise refuse_source(self._script, source)
 
-    def _join(self, join: Join, place: _Place, node_id: str) -> _Rows:
+    def _join(self, join: Join, place: Place, node_id: str) -> Rows:
         left = self._rows(_without_window(join.left), place.inside("left"))
         right = self._rows(_without_window(join.right), place.inside("right"))
         kind = AsofStep if join.is_asof else JoinStep
@@ -257,13 +220,13 @@ class Queries:
             config |= self._late_settings(step.operator, "a join", left, right)
         self._require(step.operator, "a JOIN", join.span)
         origin = Origin(join.span, step.pieces)
-        return _Rows(self._assembly.add(node_id, step.operator, config, sides, origin), step.names)
+        return Rows(self._assembly.add(node_id, step.operator, config, sides, origin), step.names)
 
-    def _side(self, rows: _Rows) -> JoinSide:
+    def _side(self, rows: Rows) -> JoinSide:
         schema = self._analysis.schema(rows.output.node) if self._analysis else None
         return JoinSide(rows.names, schema, self._assembly.is_table(rows.output.node))
 
-    def _steps(self, select: Select, rows: _Rows, place: _Place) -> list[Step]:
+    def _steps(self, select: Select, rows: Rows, place: Place) -> list[Step]:
         window = select.window
         if window is not None and window.by_clock:
             window = self._by_clock(window, rows)
@@ -275,7 +238,8 @@ class Queries:
         if any(map(is_over, select.items)):
             return self._over_steps(select, rows, place)
         if window is None and not is_grouped(select):
-            return plain_steps(self._script, select, rows.names, self._output_settings(select, rows, place))
+            steps = plain_steps(self._script, select, rows.names, self._output_settings(select, rows, place))
+            return self._with_headers(select, rows, steps) if select.headers else steps
         keys = computed_keys(Writer(self._script, rows.names), select, self._has_column(rows), self._hidden_time(rows))
         select = keys.select
         if self._analysis is not None:
@@ -293,13 +257,25 @@ class Queries:
             self._require(step.operator, f"a {window.kind} window", window.span)
         return keys.before_groups(steps)
 
-    def _hidden_time(self, rows: _Rows) -> str | None:
+    def _with_headers(self, select: Select, rows: Rows, steps: list[Step]) -> list[Step]:
+        """With the headers of records as one column more."""
+        changes = header_changes(self._script, select)
+        for change in changes:
+            if change.value is not None:
+                check_expression(self._script, change.value)
+        writer = Writer(self._script, rows.names)
+        column = header_column(writer, changes, has_headers=self._has_column(rows)("_headers"))
+        *before, last = steps if steps and steps[-1].role == "select" else [*steps, ALL_COLUMNS]
+        columns = list[Json]([*_texts(last.config["columns"]), column.text])
+        return [*before, replace(last, config={"columns": columns}, pieces=(*last.pieces, column))]
+
+    def _hidden_time(self, rows: Rows) -> str | None:
         """The event time of the rows where `*` leaves it out."""
         schema = self._analysis.schema(rows.output.node) if self._analysis else None
         time = None if schema is None else schema.event_time
         return None if schema is None or time in schema.names else time
 
-    def _by_clock(self, window: Window, rows: _Rows) -> Window:
+    def _by_clock(self, window: Window, rows: Rows) -> Window:
         """Over the time at which rows are read, which is the event time of their sources from now on."""
         for source in sorted(self._assembly.sources_of(rows.output.node)):
             self._assembly.set_clock(source, window.span)
@@ -311,12 +287,12 @@ class Queries:
         time = CLOCK_COLUMN if schema is None else schema.event_time or CLOCK_COLUMN
         return replace(window, time=Name(time, window.span), by_clock=False)
 
-    def _has_column(self, rows: _Rows) -> Callable[[str], bool]:
+    def _has_column(self, rows: Rows) -> Callable[[str], bool]:
         """Whether the rows have a column; all do where nothing is known of them."""
         schema = self._analysis.schema(rows.output.node) if self._analysis else None
         return lambda name: schema is None or schema.find(name) is not None
 
-    def _output_settings(self, select: Select, rows: _Rows, place: _Place) -> dict[str, Json]:
+    def _output_settings(self, select: Select, rows: Rows, place: Place) -> dict[str, Json]:
         """What OUTPUT does with late rows. Raises InvalidSyntax where what it lets through would depend on how the
         stream is cut."""
         output = select.output
@@ -342,7 +318,7 @@ class Queries:
     def _is_unordered(self, operator: str) -> bool:
         return self._analysis is not None and self._analysis.is_unordered(operator)
 
-    def _close_when_quiet(self, select: Select, rows: _Rows) -> None:
+    def _close_when_quiet(self, select: Select, rows: Rows) -> None:
         """EMIT … TIMEOUT: event time goes on where the streams of a window have no rows for so long."""
         emit, window = select.emit, select.window
         if emit is None or emit.timeout is None:
@@ -353,7 +329,7 @@ class Queries:
         for source in sorted(self._assembly.sources_of(rows.output.node)):
             self._assembly.set_timeout(source, emit.timeout, emit.span)
 
-    def _over_steps(self, select: Select, rows: _Rows, place: _Place) -> list[Step]:
+    def _over_steps(self, select: Select, rows: Rows, place: Place) -> list[Step]:
         for clause in (*select.keys, select.having, select.qualify, select.window):
             if clause is not None:
                 hint = "put the groups into a query of their own"
@@ -363,12 +339,12 @@ class Queries:
             return over_latest_steps(self._script, select, rows.names, changes)
         return over_steps(self._script, select, rows.names, self._late_settings("over-window", "OVER", rows))
 
-    def _refuse_changes(self, rows: _Rows, place: _Place, span: Span) -> None:
+    def _refuse_changes(self, rows: Rows, place: Place, span: Span) -> None:
         if changes_of(self._assembly.document(place.base), rows.output.node) is not None:
             hint = "write them to a topic with CREATE STREAM … AS, and rank what a window over it gives"
             raise self._script.error("rows that are changes cannot be put in order yet", span, hint=hint)
 
-    def _late_settings(self, operator: str, what: str, *sides: _Rows) -> dict[str, Json]:
+    def _late_settings(self, operator: str, what: str, *sides: Rows) -> dict[str, Json]:
         """What an operator that is no window does with late rows. Raises InvalidSyntax where they are to become
         something that only windows can make of them."""
         late = self._streams.late_of(set().union(*(self._assembly.sources_of(rows.output.node) for rows in sides)))
@@ -379,7 +355,7 @@ class Queries:
         if self._analysis is not None and not self._analysis.knows(operator):
             raise self._script.error(f"{what} cannot run yet: there is no operator {operator!r}", span)
 
-    def _call(self, select: Select, call: OperatorCall, place: _Place, *, is_view: bool) -> Output:
+    def _call(self, select: Select, call: OperatorCall, place: Place, *, is_view: bool) -> Output:
         """`SELECT * FROM operator(…)`: one node."""
         clauses = (select.condition, select.window, select.having, select.emit, select.output, *select.keys)
         if [item.text for item in select.items] != ["*"] or any(clause is not None for clause in clauses):
@@ -389,21 +365,25 @@ class Queries:
         inputs = [(port, self._output(reference, place)) for port, reference in call.inputs]
         config: dict[str, Json] = {setting.name.text: setting.value for setting in call.settings}
         if _drops_late_rows(call.operator.text, config):
-            rows = (_Rows(output, Names()) for _, output in inputs)
+            rows = (Rows(output, Names()) for _, output in inputs)
             config |= self._late_settings(call.operator.text, f"this {call.operator.text}", *rows)
         origin = Origin.of_options(call.operator.span, call.settings)
         return self._assembly.add(node_id, call.operator.text, config, inputs, origin)
 
-    def _output(self, reference: Reference, place: _Place) -> Output:
+    def _output(self, reference: Reference, place: Place) -> Output:
         table = place.tables.get(reference.name.text.lower())
         if table is not None:
             return Output(table.node, reference.port)
         return self._streams.output(reference, is_checked=self._analysis is not None)
 
 
+def _texts(columns: Json) -> list[str]:
+    return [str(column) for column in columns] if isinstance(columns, list) else []
+
+
 def _is_everything(select: Select) -> bool:
     """Whether the rows come out of FROM as they are."""
-    clauses = (select.condition, select.window, select.having, select.output, *select.keys)
+    clauses = (select.condition, select.window, select.having, select.output, *select.keys, *select.headers)
     return [item.text for item in select.items] == ["*"] and all(clause is None for clause in clauses)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from sqlglot import exp
 
 from headrace.errors import InvalidSyntax
@@ -21,10 +23,10 @@ from headrace.sql.language.statement_tree import (
     Statement,
     Update,
 )
-from headrace.sql.language.tree import Query, Reference, Relation, Select, Windowed
+from headrace.sql.language.tree import Expression, Query, Reference, Relation, Select, Windowed
 from headrace.sql.over_steps import is_over
 from headrace.sql.ranking import BOUND, is_row_number
-from headrace.sql.subqueries import split_condition
+from headrace.sql.subqueries import are_values, inner_expressions, refused_subquery, split_condition
 from headrace.sql.window_steps import is_grouped
 
 
@@ -76,12 +78,38 @@ def refuse_select(script: Script, select: Select) -> None:
         if is_row_number(item.expression.tree):
             raise script.error("ROW_NUMBER() without a bound would rank every row for ever", item.span, hint=BOUND)
         if not is_over(item):
-            check_expression(script, item.expression)
-    plain, subqueries = split_condition(script, select.condition)
-    inside = [one for subquery in subqueries for one in subquery.expressions]
-    for expression in (*plain, *inside, *select.keys, select.having):
+            _check_with_values(script, select, item.expression)
+    conditions = split_condition(script, select.condition)
+    for valued in conditions.valued:
+        _check_with_values(script, select, valued)
+    inside = [one for subquery in conditions.lookups for one in subquery.expressions]
+    for expression in (*conditions.plain, *inside, *select.keys, select.having):
         if expression is not None:
             check_expression(script, expression)
+
+
+def _check_with_values(script: Script, select: Select, expression: Expression) -> None:
+    """Raises InvalidSyntax for what cannot run in an expression, and in the queries that are values of it."""
+    if not expression.queries:
+        check_expression(script, expression)
+        return
+    if not are_values(expression):
+        raise refused_subquery(script, expression)
+    if select.window is not None or select.qualify is not None or is_grouped(select) or any(map(is_over, select.items)):
+        hint = "put it into a query inside: FROM (SELECT …, (SELECT …) AS name FROM …) AS x"
+        raise script.error("a subquery that is a value stands beside plain columns only", expression.span, hint=hint)
+    check_expression(script, replace(expression, pieces=()))
+    for inner in (one for query in expression.queries for one in inner_expressions(query)):
+        if inner is not None:
+            check_expression(script, inner)
+
+
+def refuse_ranked_subqueries(script: Script, select: Select) -> None:
+    """Raises InvalidSyntax for a subquery in a SELECT that ranks its rows, or that bounds the rank."""
+    for expression in (select.condition, *(item.expression for item in select.items)):
+        if expression is not None and expression.queries:
+            hint = "put it into a query of its own, inside or around: FROM (SELECT … WHERE … IN (SELECT …)) AS x"
+            raise script.error("a subquery cannot stand beside ROW_NUMBER()", expression.span, hint=hint)
 
 
 def refuse_output(script: Script, select: Select) -> None:
@@ -89,11 +117,9 @@ def refuse_output(script: Script, select: Select) -> None:
     output = select.output
     if output is None:
         return
-    if output.which == "snapshot":
-        hint = "use LAST, or a window: EMIT FINAL tells it once, when it closes"
-        raise script.error(
-            "OUTPUT SNAPSHOT cannot run: no operator keeps all that came out before", output.span, hint=hint
-        )
+    if output.which == "snapshot" and output.every is None:
+        hint = "write EVERY 10 SECONDS; LAST EVERY 5 EVENTS gives the newest row of five"
+        raise script.error("OUTPUT SNAPSHOT goes by time: rows of all keys have no order", output.span, hint=hint)
     if select.window is not None or is_grouped(select):
         hint = "write the groups with CREATE STREAM … AS, and let OUTPUT choose among the rows of that stream"
         message = "OUTPUT cannot stand beside groups: which rows come, and in which order, depends on the micro-batches"

@@ -51,13 +51,15 @@ class Names:
 
     `renamed` maps (qualifier, column), in lower case, to the column of the rows; `columns` maps a qualifier, where the
     rows have columns of others as well, to those of its own, as the rows name them. `event_time` is the column that
-    `_event_time` means, where the rows have none of that name.
+    `_event_time` means, where the rows have none of that name. `values` are the columns that hold the values of
+    subqueries, by where these start.
     """
 
     qualifiers: frozenset[str] = frozenset()
     renamed: Mapping[tuple[str, str], str] = field(default_factory=dict)
     columns: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     event_time: str | None = None
+    values: Mapping[int, str] = field(default_factory=dict)
 
     @classmethod
     def of(cls, name: Name | None) -> Names:
@@ -72,6 +74,9 @@ class Step:
     operator: str
     config: dict[str, Json]
     pieces: tuple[Piece, ...]
+
+
+ALL_COLUMNS: Final = Step("select", "select", {"columns": ["*"]}, ())
 
 
 def node_ids(base: str, steps: Iterable[Step], *, last_takes_base: bool) -> list[str]:
@@ -91,7 +96,7 @@ def plain_steps(
         hint = "leave it out: without a window every row goes on at once"
         raise script.error("EMIT FINAL needs a window", select.emit.span, hint=hint)
     writer = Writer(script, names)
-    steps = [*filter_steps(writer, select), *_output_steps(select, of_output)]
+    steps = [*filter_steps(writer, select), *_output_steps(writer, select, of_output)]
     pieces = tuple(Piece(text, item.span) for item in select.items for text in writer.columns(item))
     columns = [piece.text for piece in pieces]
     if columns != ["*"]:
@@ -112,13 +117,19 @@ def filter_steps(writer: Writer, select: Select) -> list[Step]:
     return [Step("filter", "filter", {"condition": text}, (Piece(text, condition.span),))]
 
 
-def _output_steps(select: Select, settings: Mapping[str, Json]) -> list[Step]:
+def _output_steps(writer: Writer, select: Select, settings: Mapping[str, Json]) -> list[Step]:
     """OUTPUT, if there is one; `refusals` has seen to it that it can run."""
     if select.output is None:
         return []
+    key = select.output.key
+    name = None if key is None else writer.column(key)
+    if key is not None and name is None:
+        hint = "give it a name in a query inside, and partition by that"
+        raise writer.script.error("OUTPUT for each key takes a column as the key", key.span, hint=hint)
+    keys: dict[str, Json] = {} if name is None else {"keys": [name]}
     often: dict[str, Json] = {"rows": select.output.every_events, "every": select.output.every}
     told = {name: value for name, value in often.items() if value is not None}
-    return [Step("output", "output-rate", {"which": select.output.which, **told, **settings}, ())]
+    return [Step("output", "output-rate", {"which": select.output.which, **told, **keys, **settings}, ())]
 
 
 class Writer:
@@ -146,8 +157,11 @@ class Writer:
         if item.alias is None and self.names.event_time and plain_column(tree, self.qualifiers) == EVENT_TIME:
             hint = f"give it another name: `{EVENT_TIME} AS event_time`"
             raise self.script.error(f"{EVENT_TIME!r} is a system column", item.span, hint=hint)
-        qualifier = tree.parts[0].name.lower() if isinstance(tree, exp.Column) and is_star(tree) else ""
-        own = self.names.columns.get(qualifier)
+        qualifier = tree.parts[0].name.lower() if isinstance(tree, exp.Column) else ""
+        own = self.names.columns.get(qualifier) if is_star(tree) else None
+        if own is not None and _leaves_out(tree):
+            hint = f"name the columns that are meant, of {', '.join(own)}"
+            raise self.script.error("* EXCEPT stands over one stream, without subqueries", item.span, hint=hint)
         return [self.text(item.expression, item.text, item.span)] if own is None else list(map(print_name, own))
 
     def expression(self, expression: Expression, replacements: Iterable[tuple[Span, str]] = ()) -> str:
@@ -159,11 +173,18 @@ class Writer:
 
     def text(self, expression: Expression, text: str, span: Span, replacements: Iterable[tuple[Span, str]] = ()) -> str:
         """The text, which starts where `span` starts, with parts replaced and without the stream's name."""
-        replaced = list(replacements)
+        replaced = [*replacements, *self._values(expression)]
         found = [(part.span, self._unqualified(part)) for part in qualified_in(expression.tree, self.qualifiers)]
         times = [(span, name) for span, name in self._event_times(expression) if not _within(span, found)]
         columns = [(part, new) for part, new in [*found, *times] if not _within(part, replaced)]
         return replace_spans(text, span.start, [*replaced, *columns])
+
+    def _values(self, expression: Expression) -> list[tuple[Span, str]]:
+        """Where subqueries stand, and the columns that hold their values."""
+        values = self.names.values
+        return [
+            (one.span, print_name(values[one.span.start])) for one in expression.queries if one.span.start in values
+        ]
 
     def _event_times(self, expression: Expression) -> list[tuple[Span, str]]:
         """Where `_event_time` stands, and the column that it means."""
@@ -185,6 +206,11 @@ def replace_spans(text: str, offset: int, replacements: Iterable[tuple[Span, str
     for span, new in sorted(replacements, key=lambda pair: pair[0].start, reverse=True):
         text = text[: span.start - offset] + new + text[span.end - offset :]
     return text
+
+
+def _leaves_out(tree: exp.Expr) -> bool:
+    """Whether a * does not stand for all columns as they are."""
+    return any(star.args.get(part) for star in tree.find_all(exp.Star) for part in ("except_", "replace", "rename"))
 
 
 def _within(span: Span, replaced: list[tuple[Span, str]]) -> bool:

@@ -2,6 +2,7 @@
 
 'error.strategy' = 'drop' | 'retry' | 'dlq' | 'fail'     bad_rows
 'event.time.format' = 'iso8601' | 'epoch_millis'         what TIMESTAMP columns are read as anyway
+'event.time.format' = 'epoch_seconds' | a pattern        event_time_format
 """
 
 from __future__ import annotations
@@ -9,7 +10,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
-from headrace.errors import did_you_mean
+from headrace.errors import InvalidInput, did_you_mean
+from headrace.formats.value_format import READ_ANYWAY
+from headrace.operators.value_formats import check_time_format
 from headrace.sql.language.script import Script
 from headrace.sql.language.statement_tree import Create
 from headrace.sql.language.tree import Name, Option
@@ -24,15 +27,16 @@ _STRATEGIES: Final = {
     "dead_letter": "dead_letter",
     "fail": "fail",
 }
-_READ_ANYWAY: Final = ("iso8601", "epoch_millis")
 
 
 def in_settings(script: Script, statement: Create) -> Create:
     """The declaration with options that have settings. Raises InvalidSyntax for what none stands for."""
     options = {option.name.text: option for option in statement.options}
-    if (format_ := options.get(FORMAT)) is not None:
-        _check_format(script, statement, format_, options)
-    kept = [_bad_rows(script, option, options) for option in statement.options if option.name.text != FORMAT]
+    said = options.get(FORMAT)
+    if said is not None:
+        _check_format(script, statement, said, options)
+    needless = [said] if said is not None and said.value in READ_ANYWAY else []
+    kept = [_bad_rows(script, option, options) for option in statement.options if option not in needless]
     return replace(statement, options=tuple(kept))
 
 
@@ -51,20 +55,18 @@ def _bad_rows(script: Script, option: Option, options: dict[str, Option]) -> Opt
 
 
 def _check_format(script: Script, statement: Create, format_: Option, options: dict[str, Option]) -> None:
-    """Raises InvalidSyntax unless the event time is read in this format anyway."""
+    """Raises InvalidSyntax unless the event time can be read in this format."""
     field = options.get("event.time.field")
     name = str(field.value) if field else statement.watermark.column.text if statement.watermark else None
     if name is None:
         raise script.error(
             f"{FORMAT} is set, and no column is the event time", format_.span, hint="set event.time.field"
         )
-    if format_.value not in _READ_ANYWAY:
-        message = (
-            f"times cannot be read as {format_.value!r}: in a TIMESTAMP column they are ISO 8601 or epoch milliseconds"
-        )
-        hint = "write timestamp_seconds(n) or to_timestamp(text, pattern) AS ts to a topic, with the watermark there"
-        raise script.error(message, format_.span, valid=_READ_ANYWAY, hint=hint)
+    try:
+        check_time_format(str(format_.value))
+    except InvalidInput as error:
+        raise script.error(error.message, format_.span, valid=error.valid, hint=error.hint) from error
     column = next((one for one in statement.columns if one.name.text.lower() == name.lower()), None)
     if column is not None and column.type not in (None, "TIMESTAMP"):
-        hint = f"declare {column.name.text} TIMESTAMP: it is read from ISO 8601 and from epoch milliseconds"
+        hint = f"declare {column.name.text} TIMESTAMP: {FORMAT} says what its values look like"
         raise script.error(f"the event time {column.name.text!r} is {column.type}", column.span, hint=hint)

@@ -20,6 +20,8 @@ from headrace.operators.table_keys import key_setting
 from headrace.sql.analysis import Analysis
 from headrace.sql.assembly import Assembly, Output
 from headrace.sql.declarations import Declaration, trigger_stream
+from headrace.sql.headers import COLUMN as HEADERS
+from headrace.sql.headers import with_headers
 from headrace.sql.language import read_annotations, read_statements
 from headrace.sql.language.dialect import plain_name
 from headrace.sql.language.script import Script
@@ -139,11 +141,12 @@ class _Translation:
 
     def _create_as(self, statement: CreateAs) -> None:
         self._streams.require_free(statement.name)
-        output = self._queries.view(statement.name, statement.query)
+        query = with_headers(self._script, statement.query)
+        output = self._queries.view(statement.name, query)
         self._streams.define(statement.name, output)
         stream = Create(statement.is_table, statement.name, (), None, statement.options, statement.span)
         declaration = Declaration(self._script, stream, self._catalogue)
-        self._sink(f"into_{statement.name.text}", declaration, output, statement.query, read=False)
+        self._sink(f"into_{statement.name.text}", declaration, output, query, read=False)
 
     def _insert(self, statement: Insert) -> None:
         refuse_events(self._script, statement)
@@ -151,10 +154,12 @@ class _Translation:
         name = declaration.statement.name.text
         is_read = self._streams.is_read(name)
         sink_id = self._free(f"into_{name}" if is_read else name)
-        output = self._queries.chain(statement.query, sink_id, statement.target)
+        query = with_headers(self._script, statement.query)
+        output = self._queries.chain(query, sink_id, statement.target)
         if self._analysis is not None:
-            self._analysis.check_target(output.node, declaration.statement.columns, statement.target.span)
-        self._sink(sink_id, declaration, output, statement.query, read=is_read)
+            beside = (HEADERS,) if query.first.headers else ()
+            self._analysis.check_target(output.node, declaration.statement.columns, statement.target.span, beside)
+        self._sink(sink_id, declaration, output, query, read=is_read)
 
     def _upsert(self, statement: Upsert) -> None:
         """An INSERT into a table takes the place of the row with its key anyway."""
@@ -206,7 +211,16 @@ class _Translation:
             config = self._with_key(declaration, config, keys)
         if declaration.statement.is_table:
             config |= declaration.required_key(config)
+        if query.first.headers:
+            config = self._with_headers(declaration, config, query.first.headers[0])
         self._assembly.add(node_id, operator, config, [("in", output)], declaration.origin)
+
+    def _with_headers(self, declaration: Declaration, config: dict[str, Json], item: Item) -> dict[str, Json]:
+        if not declaration.takes(HEADERS):
+            raise self._script.error("only the records of a topic that is a stream have headers", item.span)
+        if HEADERS in config:
+            raise self._script.error("the headers stand here and in the options", item.span)
+        return {**config, HEADERS: HEADERS}
 
     def _keys(self, query: Query, *, is_table: bool) -> list[Name]:
         """What `SELECT x PRIMARY KEY` says; of a UNION the first SELECT tells."""
@@ -224,7 +238,7 @@ class _Translation:
         return name
 
     def _with_key(self, declaration: Declaration, config: dict[str, Json], keys: list[Name]) -> dict[str, Json]:
-        if not declaration.takes_key:
+        if not declaration.takes("key"):
             raise self._script.error("only the rows of a topic have a key", keys[0].span)
         if "key" in config:
             raise self._script.error("the key stands here and in the options", keys[0].span)

@@ -7,5 +7,8 @@ CREATE STREAM usual AS SELECT *, avg(x) AS usual FROM a GROUP BY k WINDOW LENGTH
 -- Behind a window of Spark's plan.
 CREATE VIEW counts AS SELECT k, count(*) AS c FROM b GROUP BY k WINDOW TUMBLING(1m);
 CREATE STREAM around AS SELECT *, avg(c) AS usual FROM counts GROUP BY k WINDOW LENGTH(3);
+-- What follows is Spark's alone.
+CREATE VIEW lengths AS SELECT *, avg(y) AS usual FROM b GROUP BY k WINDOW LENGTH(4);
+CREATE STREAM titled AS SELECT initcap(k) AS title, usual FROM lengths;
 -- Without a serial operator there is no chain.
 CREATE STREAM plain AS SELECT k FROM b WHERE y > 1;

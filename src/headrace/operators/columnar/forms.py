@@ -13,7 +13,7 @@ Form: TypeAlias = tuple[Any, ...]
 
 COLUMN: Final = "column"
 LITERAL: Final = "literal"
-# A value under a name, computed by another form (see `specs.DirectReading`).
+# A value under a name, computed by another form (see `specs.Shaping`).
 MADE: Final = "made"
 # The type of a bare NULL.
 VOID: Final = "VOID"

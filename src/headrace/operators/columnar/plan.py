@@ -60,12 +60,12 @@ def planned(text: str, scope: Scope) -> Form | None:
 
 class Planner:
     """Plans the parts of one expression. Knows how it is written, for the parser takes some words and texts for
-    something else than Spark does."""
+    something else than Spark does. `words` may stand before brackets around the parts that are planned."""
 
-    def __init__(self, text: str, scope: Scope) -> None:
+    def __init__(self, text: str, scope: Scope, words: frozenset[str] = frozenset()) -> None:
         tokens = list(_SPARK.tokenize(text))
         self._scope = scope
-        self._knows_functions = _called(tokens) <= FUNCTION_NAMES | _WORDS
+        self._knows_functions = _called(tokens) <= FUNCTION_NAMES | _WORDS | words
         # Of 'it''s' the parser makes two texts.
         self.has_escapes = "\\" in text or any(
             one.token_type == other.token_type == TokenType.STRING for one, other in pairwise(tokens)

@@ -12,5 +12,5 @@ _OPERATORS: Final = frozenset({"aggregate", "tumbling-window", "sliding-window",
 
 def fired(query: PlannedQuery) -> Iterator[str]:
     for node in query.plan.chain:
-        if node.operator in _OPERATORS:
+        if node.operator in _OPERATORS and node.id not in query.plan.in_chain:
             yield f"partial aggregation: {node.id} sums up the rows of a task before they are moved"

@@ -19,6 +19,9 @@ from headrace.operators.expressions import aggregates
 from headrace.sql.language.script import Script, Span, span_of
 from headrace.sql.language.tree import Expression, Name
 
+# Functions that can be computed over the rows before each row.
+OVER_AGGREGATES = (exp.Count, exp.Sum, exp.Avg, exp.Min, exp.Max)
+
 _SPAN = "headrace_span"
 _NAME = "headrace_name"
 

@@ -122,6 +122,13 @@ def _statement(cursor: Cursor) -> Statement:
 
 
 def _create(cursor: Cursor) -> Statement:
+    if cursor.at("OR", "REPLACE"):
+        saved = "leave it out: saving a script makes a new version of its pipeline"
+        raise cursor.script.error("CREATE OR REPLACE is not supported", cursor.here(), hint=saved)
+    if cursor.at("IF", "NOT", ahead=1):
+        cursor.index += 1
+        once = "leave it out: a script defines each name once"
+        raise cursor.script.error("IF NOT EXISTS is not supported", cursor.here(), hint=once)
     if cursor.accept("STREAM"):
         return _create_stream(cursor, is_table=False)
     if cursor.accept("TABLE"):
@@ -201,6 +208,9 @@ def _values(cursor: Cursor, target: Name) -> InsertValues:
     if cursor.accept("("):
         columns = cursor.names("the name of a column")
         cursor.expect(")")
+    if cursor.at("SELECT") or cursor.at("WITH"):
+        hint = "leave the list out: columns of the SELECT go where their names say, so rename them with AS"
+        raise cursor.script.error("INSERT INTO … SELECT has no list of columns", columns[0].span, hint=hint)
     cursor.expect("VALUES")
     rows = cursor.several(_value_row)
     _expect_end(cursor, ",")

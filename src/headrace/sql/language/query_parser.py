@@ -29,14 +29,16 @@ from headrace.sql.language.windows import read_window
 CLAUSES = ("WHERE", "GROUP BY", "WINDOW", "HAVING", "EMIT")
 
 _REFUSED = {
-    "EXCEPT": "EXCEPT is not supported",
-    "INTERSECT": "INTERSECT is not supported",
-    "LATERAL": "LATERAL is not supported",
+    "EXCEPT": "EXCEPT is not supported: over a table, WHERE … NOT IN (SELECT …) leaves rows out",
+    "INTERSECT": "INTERSECT is not supported: over a table, WHERE … IN (SELECT …) keeps rows",
+    "LATERAL": "LATERAL is not supported: write explode(array) in the SELECT list",
     "NATURAL": "NATURAL joins are not supported: name the columns behind ON or USING",
     "OFFSET": "OFFSET is not supported",
     "OVER": "OVER stands behind the call of a function",
+    "TABLESAMPLE": "TABLESAMPLE is not supported: WHERE rand() < 0.1 keeps a tenth of the rows",
     "PARTITION BY": "PARTITION BY stands in OVER (…), behind a PATTERN, or as PARTITION WITH (…) BEGIN … END",
 }
+_REFUSED_GROUPS = ("ROLLUP", "CUBE", "GROUPING SETS")
 _SELECT_ENDS = ("UNION", "ORDER BY", "LIMIT")
 
 
@@ -159,6 +161,7 @@ def _clause(cursor: Cursor, clauses: _Clauses) -> None:
         clauses.condition = read_expression(cursor)
     elif cursor.accept("GROUP BY"):
         _once(cursor, clauses.keys, "GROUP BY")
+        _refuse_groups(cursor)
         clauses.keys = read_expressions(cursor)
     elif cursor.accept("WINDOW"):
         _once(cursor, clauses.window, "WINDOW")
@@ -177,6 +180,13 @@ def _clause(cursor: Cursor, clauses: _Clauses) -> None:
         clauses.output = _output(cursor)
     else:
         raise _unexpected(cursor, *CLAUSES, ";")
+
+
+def _refuse_groups(cursor: Cursor) -> None:
+    for word in _REFUSED_GROUPS:
+        if cursor.at(word, "("):
+            hint = "write a query for each of the groups, and UNION ALL"
+            raise cursor.script.error(f"GROUP BY {word} is not supported", cursor.here(), hint=hint)
 
 
 def _once(cursor: Cursor, value: object, clause: str) -> None:

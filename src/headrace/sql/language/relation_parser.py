@@ -27,6 +27,8 @@ from headrace.sql.language.windows import at_table_function, read_table_function
 
 _JOIN_WORDS = ("JOIN", "INNER", "LEFT", "RIGHT", "FULL", "CROSS", "ASOF")
 _KINDS: tuple[JoinKind, ...] = ("inner", "left", "right", "full", "cross")
+# Spark's joins that say only which rows of the left go on: LEFT may stand before them.
+_CHOOSING: tuple[JoinKind, ...] = ("semi", "anti")
 JOINS_MAX = 32
 
 
@@ -36,7 +38,7 @@ def read_relation(cursor: Cursor) -> Relation:
     for _ in range(JOINS_MAX):
         if cursor.at(","):
             relation = _cross(cursor, relation)
-        elif any(cursor.at(word) for word in _JOIN_WORDS):
+        elif any(cursor.at(word) for word in _JOIN_WORDS) or _at_choosing(cursor):
             relation = _join(cursor, relation)
         else:
             return relation
@@ -101,7 +103,12 @@ def _alias(cursor: Cursor) -> Name | None:
     if cursor.accept("AS"):
         return cursor.name("a name")
     goes_on = cursor.at("FOR", "SYSTEM_TIME") or (cursor.at("RETENTION") and at_duration(cursor, ahead=1))
+    goes_on = goes_on or _at_choosing(cursor) or cursor.at("TABLESAMPLE", "(")
     return cursor.name("a name") if cursor.at_name() and not goes_on else None
+
+
+def _at_choosing(cursor: Cursor) -> bool:
+    return any(cursor.at(kind.upper(), "JOIN") for kind in _CHOOSING)
 
 
 def _cross(cursor: Cursor, left: Relation) -> Join:
@@ -114,6 +121,8 @@ def _join(cursor: Cursor, left: Relation) -> Join:
     start = cursor.index
     is_asof = cursor.accept("ASOF")
     kind: JoinKind = next((kind for kind in _KINDS if cursor.accept(kind.upper())), "inner")
+    if kind in ("inner", "left"):
+        kind = next((choosing for choosing in _CHOOSING if cursor.accept(choosing.upper())), kind)
     cursor.accept("OUTER")
     is_asof = cursor.accept("ASOF") or is_asof
     cursor.expect("JOIN")
@@ -156,6 +165,10 @@ def _condition(cursor: Cursor, kind: JoinKind) -> tuple[Expression | None, tuple
 def _operator_call(cursor: Cursor) -> OperatorCall:
     """`operator(TABLE a, port => TABLE b, setting => value)`."""
     start = cursor.index
+    if cursor.at("UNNEST"):
+        raise cursor.script.error(
+            "UNNEST is not supported", cursor.here(), hint="write explode(array) in a SELECT list"
+        )
     operator = cursor.name("the name of an operator")
     cursor.expect("(")
     inputs: list[tuple[str, Reference]] = []

@@ -15,7 +15,7 @@ from headrace.sql.language.pattern_tree import MatchRecognize, PatternSource
 from headrace.sql.language.script import Span
 
 EmitWhen = Literal["final", "changes"]
-JoinKind = Literal["inner", "left", "right", "full", "cross"]
+JoinKind = Literal["inner", "left", "right", "full", "cross", "semi", "anti"]
 OutputWhich = Literal["all", "first", "last", "snapshot"]
 BoundKind = Literal["unbounded preceding", "preceding", "current row", "following", "unbounded following"]
 
@@ -209,6 +209,7 @@ class OutputRate:
     every_events: int | None
     every: str | None
     span: Span = field(compare=False)
+    key: Expression | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,6 +225,7 @@ class Select:
     emit: EmitClause | None
     output: OutputRate | None
     span: Span = field(compare=False)
+    headers: tuple[Item, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

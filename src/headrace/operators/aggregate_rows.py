@@ -1,0 +1,193 @@
+"""The work of `aggregate` and of relational windows in a chain: aggregates by key, or by key and window."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from headrace.graph.schema import Schema
+from headrace.operators.aggregate_plan import AggregatePlan
+from headrace.operators.aggregates import Partial, merge, partial, results
+from headrace.operators.arrow_types import TIMESTAMP, arrow_schema, arrow_type
+from headrace.operators.distinct_values import DistinctValues
+from headrace.operators.window_columns import START
+from headrace.operators.window_spans import Spans
+from headrace.operators.window_state import OpenWindows, sorted_indices
+from headrace.serial import Batch, Context, KeyedTable, Timer, group, microseconds, timestamps
+from headrace.serial import Operator as Instance
+from headrace.serial.items import Fields
+from headrace.serial.keys import Groups, Integers
+from headrace.serial.watermark import END_OF_TIME_US
+
+
+class _Aggregating(Instance):
+    """Takes rows into the state of their groups, and tells at the end of a micro-batch's rows what changed."""
+
+    def __init__(self, plan: AggregatePlan) -> None:
+        self._plan = plan
+        self._bit_of = {
+            number: (index, bit)
+            for index, distinct in enumerate(plan.distincts)
+            for bit, (number, _) in enumerate(distinct.conditions)
+        }
+
+    def open(self, context: Context) -> None:
+        super().open(context)
+        self._changed: list[Integers] = []
+        self._distincts = [
+            DistinctValues(context.state, f"distinct{index}", self._group_key, arrow_type(distinct.value[1]))
+            for index, distinct in enumerate(self._plan.distincts)
+        ]
+
+    @property
+    def _group_key(self) -> Fields:
+        """The columns that name a group, in state."""
+        return [(key.name, arrow_type(key.type)) for key in self._plan.keys]
+
+    @abstractmethod
+    def _told(self, slots: Integers) -> pa.RecordBatch:
+        """These groups as rows, in an order that does not depend on their slots."""
+
+    def on_rows_end(self) -> Iterable[Batch]:
+        if not self._changed:
+            return []
+        slots = np.unique(np.concatenate(self._changed))
+        self._changed = []
+        return [Batch(self._told(slots), private=True)]
+
+    def _take_in(
+        self, table: KeyedTable, slots: Integers, groups: Groups, arranged: pa.RecordBatch, ends: Integers
+    ) -> None:
+        merge(table, self._plan.aggregates, self._partials(groups, arranged, ends), slots)
+        table.touch(slots)
+
+    def _partials(self, groups: Groups, arranged: pa.RecordBatch, ends: Integers) -> list[Partial]:
+        fresh = [
+            values.take_in(
+                groups,
+                arranged.column(f"d{index}"),
+                arranged.column(f"c{index}").to_numpy(),
+                ends,
+                len(self._plan.distincts[index].conditions),
+            )
+            for index, values in enumerate(self._distincts)
+        ]
+        made: list[Partial] = []
+        for number, aggregate in enumerate(self._plan.aggregates):
+            if number in self._bit_of:
+                index, bit = self._bit_of[number]
+                made.append(Partial(fresh[index][bit], fresh[index][bit]))
+            else:
+                made.append(partial(aggregate, arranged, groups.codes, groups.count))
+        return made
+
+
+class AggregateRows(_Aggregating):
+    """After every micro-batch one row for each key that had rows in it, by key. State holds every key."""
+
+    def __init__(self, plan: AggregatePlan, output: Schema) -> None:
+        super().__init__(plan)
+        self._schema = arrow_schema(output)
+
+    def open(self, context: Context) -> None:
+        super().open(context)
+        kept = [field for index, aggregate in enumerate(self._plan.aggregates) for field in aggregate.fields(index)]
+        self._table = context.state.table("groups", self._group_key, kept)
+
+    def process(self, batch: Batch) -> Iterable[Batch]:
+        if batch.num_rows:
+            arranged = self._plan.arranged(batch.rows)
+            groups = group(self._plan.key_columns(arranged), arranged.num_rows)
+            slots, _ = self._table.add(groups.keys)
+            self._take_in(self._table, slots, groups, arranged, np.full(groups.count, END_OF_TIME_US))
+            self._changed.append(slots)
+        return []
+
+    def _told(self, slots: Integers) -> pa.RecordBatch:
+        columns: Sequence[Any] = [*self._table.keys(slots), *results(self._table, self._plan.aggregates, slots)]
+        rows = pa.record_batch(columns, schema=self._schema)
+        return rows.take(sorted_indices(rows, [key.name for key in self._plan.keys]))
+
+
+class WindowRows(_Aggregating):
+    """Windows over event time, each closed when the watermark has passed its end. What leaves is the window when it
+    closes, or, with `changes`, whenever a micro-batch has changed it.
+
+    A row counts in those of its windows that are not closed; if all are it is late, and counted as that.
+    """
+
+    def __init__(self, plan: AggregatePlan, time: str, spans: Spans, *, changes: bool) -> None:
+        super().__init__(plan)
+        self._time = time
+        self._spans = spans
+        self._changes = changes
+
+    def open(self, context: Context) -> None:
+        super().open(context)
+        self._windows = OpenWindows(context.state, self._plan.keys, self._plan.aggregates, tells_time=not self._changes)
+
+    @property
+    def _group_key(self) -> Fields:
+        return [*super()._group_key, (START, TIMESTAMP)]
+
+    def process(self, batch: Batch) -> Iterable[Batch]:
+        rows = self._timed(batch.rows)
+        if not rows.num_rows:
+            return []
+        # Also of rows that are late: Spark computes their values too.
+        arranged, at_us = self._plan.arranged(rows), microseconds(rows.column(self._time))
+        closed_us = self.context.watermark_us
+        if closed_us is not None:
+            self.context.counts["late"] += int(np.count_nonzero(self._spans.last_end(at_us) <= closed_us))
+        numbers, names = self._spans.taken(at_us, closed_us=closed_us)
+        if len(names):
+            self._add(arranged if numbers is None else arranged.take(numbers), names)
+        return []
+
+    def on_rows_end(self) -> Iterable[Batch]:
+        if not self._changed:
+            return []
+        self._wait()
+        if self._changes:
+            return super().on_rows_end()
+        self._changed = []
+        return []
+
+    def on_timer(self, timer: Timer) -> Iterable[Batch]:
+        # Windows may be many: one timer, for the first that ends, serves all that have ended.
+        at_us = max(timer.at_us, self.context.watermark_us or timer.at_us)
+        closed = self._windows.ending_by(at_us)
+        told = [Batch(self._told(closed), private=True)] if len(closed) and not self._changes else []
+        self._windows.table.delete(closed)
+        for values in self._distincts:
+            values.end(at_us)
+        self._wait()
+        return told
+
+    def _timed(self, rows: pa.RecordBatch) -> pa.RecordBatch:
+        times = rows.column(self._time)
+        if not times.null_count:
+            return rows
+        self.context.counts["without_time"] += times.null_count
+        return rows.filter(times.is_valid())
+
+    def _add(self, arranged: pa.RecordBatch, names: Integers) -> None:
+        groups = group([*self._plan.key_columns(arranged), timestamps(names)], arranged.num_rows)
+        named = microseconds(groups.keys[-1])
+        starts, ends = self._spans.bounds(named)
+        slots = self._windows.add(groups.keys[:-1], named, starts, ends)
+        self._take_in(self._windows.table, slots, groups, arranged, ends)
+        self._changed.append(slots)
+
+    def _wait(self) -> None:
+        """For the next window to end."""
+        end_us = self._windows.next_end_us
+        if end_us is not None:
+            self.context.timers.at_event_time(end_us)
+
+    def _told(self, slots: Integers) -> pa.RecordBatch:
+        return self._windows.in_order(self._windows.rows(slots))

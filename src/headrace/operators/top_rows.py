@@ -1,0 +1,114 @@
+"""The work of `top-n` in a chain: the first rows of each key are kept, and told again when it had new ones."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from headrace.graph.schema import Schema
+from headrace.operators.arrow_types import arrow_type
+from headrace.operators.row_ranks import RowOrder, key_codes
+from headrace.serial import Batch, Context
+from headrace.serial import Operator as Instance
+from headrace.serial.candidate_rows import Candidates, one_batch
+from headrace.serial.keys import Integers
+from headrace.serial.sorted_runs import Flags
+
+# Rows of a micro-batch that wait for its end before those that do not rank among the first are left out.
+ROWS_WAITING_MAX = 1 << 18
+# Rows that leave together.
+ROWS_TOLD_AT_ONCE = 1 << 16
+
+
+class TopRows(Instance):
+    """At the end of each micro-batch the first rows of each key that had rows in it: keys in the order in which they
+    came, rows by their rank. They depend on which rows ever came, and not on the order in which they did.
+
+    State holds the first rows of every key.
+    """
+
+    def __init__(self, schema: Schema, keys: Sequence[str], order: RowOrder, count: int, rank: str | None) -> None:
+        own = {column.name: arrow_type(column.type) for column in schema}
+        self._keys = [(name, own[name]) for name in keys]
+        self._columns = [field for field in own.items() if field not in self._keys]
+        self._order = order
+        self._count = count
+        ranks = [] if rank is None else [pa.field(rank, pa.int32())]
+        self._output = pa.schema([*(pa.field(name, type_) for name, type_ in own.items()), *ranks])
+        self._has_rank = rank is not None
+
+    def open(self, context: Context) -> None:
+        super().open(context)
+        self._kept = context.state.candidate_rows("rows", self._keys, self._columns)
+        self._waiting: list[pa.RecordBatch] = []
+        self._limit = ROWS_WAITING_MAX
+        self._are_all_here = False
+
+    def process(self, batch: Batch) -> Iterable[Batch]:
+        schema = self._kept.schema
+        arrays: list[Any] = [_typed(batch.rows.column(field.name), field.type) for field in schema]
+        self._waiting.append(pa.record_batch(arrays, schema=schema))
+        if sum(rows.num_rows for rows in self._waiting) > self._limit:
+            rows = one_batch(self._waiting, schema)
+            # By key as they came first, so that keys stay in that order.
+            self._waiting = [rows.take(self._first(rows)[0])]
+            self._limit = ROWS_WAITING_MAX + 2 * self._waiting[0].num_rows
+        # Signals and the end of time make those before it in the chain tell rows when there are no others to wait for.
+        return self._ranked() if self._are_all_here else ()
+
+    def on_rows_end(self) -> Iterable[Batch]:
+        self._are_all_here = True
+        return self._ranked()
+
+    def _ranked(self) -> Iterator[Batch]:
+        fresh = one_batch(self._waiting, self._kept.schema)
+        self._waiting = []
+        if fresh.num_rows:
+            self._kept.prune(self._superfluous)
+            yield from self._told(fresh)
+
+    def _told(self, fresh: pa.RecordBatch) -> Iterator[Batch]:
+        hashes = self._kept.hashes_of(fresh)
+        known = self._kept.find(hashes)
+        rows = one_batch([fresh, *([known.rows] if known.rows.num_rows else [])], fresh.schema)
+        codes = self._codes(rows)
+        key_count = int(codes[: fresh.num_rows].max()) + 1
+        chosen, ranks = self._order.first(rows, codes, self._count)
+        # Codes of keys that are only known by an equal hash come last.
+        told = np.searchsorted(codes[chosen], key_count)
+        is_kept = codes >= key_count
+        is_kept[chosen] = True
+        self._keep(fresh, hashes, known, is_kept)
+        for start in range(0, int(told), ROWS_TOLD_AT_ONCE):
+            some = slice(start, min(start + ROWS_TOLD_AT_ONCE, int(told)))
+            yield Batch(self._output_rows(rows.take(chosen[some]), ranks[some]), private=True)
+
+    def _keep(self, fresh: pa.RecordBatch, hashes: Any, known: Candidates, is_kept: Flags) -> None:
+        known.remove(~is_kept[fresh.num_rows :])
+        new = np.flatnonzero(is_kept[: fresh.num_rows])
+        self._kept.append(fresh if len(new) == fresh.num_rows else fresh.take(new), hashes[new])
+
+    def _output_rows(self, rows: pa.RecordBatch, ranks: Integers) -> pa.RecordBatch:
+        names = self._output.names[:-1] if self._has_rank else self._output.names
+        arrays: list[Any] = [rows.column(name) for name in names]
+        if self._has_rank:
+            arrays.append(pa.array(ranks + 1, pa.int32()))
+        return pa.record_batch(arrays, schema=self._output)
+
+    def _superfluous(self, rows: pa.RecordBatch) -> Flags:
+        is_superfluous = np.ones(rows.num_rows, np.bool_)
+        is_superfluous[self._first(rows)[0]] = False
+        return is_superfluous
+
+    def _first(self, rows: pa.RecordBatch) -> tuple[Integers, Integers]:
+        return self._order.first(rows, self._codes(rows), self._count)
+
+    def _codes(self, rows: pa.RecordBatch) -> Integers:
+        return key_codes([rows.column(name) for name, _ in self._keys])
+
+
+def _typed(column: pa.Array[Any], type_: pa.DataType) -> pa.Array[Any]:
+    return column if column.type == type_ else column.cast(type_)

@@ -1,0 +1,127 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from headrace.graph import Column, Schema
+from headrace.operators.aggregate import Aggregate
+from headrace.operators.aggregate_checks import why_not
+from headrace.operators.gap_window import GapWindow
+from headrace.operators.sliding_window import SlidingWindow
+from headrace.operators.tumbling_window import TumblingWindow
+from headrace.serial import Partitioning
+
+SCHEMA = replace(
+    Schema.parse(
+        "k STRING, n BIGINT, i INT, x DOUBLE, f FLOAT, money DECIMAL(10,2), flag BOOLEAN, start STRING,"
+        " words ARRAY<STRING>, ts TIMESTAMP"
+    ),
+    hidden=(Column("_offset", "BIGINT"),),
+    event_time="ts",
+)
+
+
+def reason(*aggregates: str, keys: tuple[str, ...] = ("k",), schema: Schema = SCHEMA) -> str | None:
+    config = Aggregate().configure({"keys": list(keys), "aggregates": list(aggregates)})
+    return why_not(config, schema)
+
+
+@pytest.mark.parametrize(
+    "item",
+    [
+        "count(*) AS c",
+        "count(words) AS c",
+        "COUNT(*) FILTER (WHERE (n < 3) AND flag) AS c",
+        "sum(n * 2 + i) AS s",
+        "avg(f) FILTER (WHERE x IS NOT NULL) AS a",
+        "max(substring(k, 1, 2)) AS m",
+        "min(date_format(ts, 'yyyy-MM-dd')) AS m",
+        "count(DISTINCT (k)) FILTER (WHERE flag) AS d",
+    ],
+)
+def test_what_runs_in_a_chain(item: str) -> None:
+    assert reason(item) is None
+
+
+@pytest.mark.parametrize(
+    ("item", "cause"),
+    [
+        ("sum(money) AS s", "sum of DECIMAL(10,2)"),
+        ("max(money) AS m", "max of DECIMAL(10,2)"),
+        ("count(DISTINCT x) AS d", "count of distinct DOUBLE"),
+        ("count(DISTINCT k, n) AS d", "left to Spark"),
+        ("count(n, i) AS c", "left to Spark"),
+        ("sum(n) / count(*) AS r", "left to Spark"),
+        ("stddev(x) AS s", "left to Spark"),
+        ("collect_list(n) AS l", "left to Spark"),
+        ("max(rand()) AS m", "a function that Spark may not know"),
+        ("count(*) FILTER (WHERE k RLIKE 'a+') AS c", "RegexpLike"),
+        # Whether Spark looks at these before their condition, or at all, is not told.
+        ("sum(n / i) FILTER (WHERE i <> 0) AS s", "may fail"),
+        ("count(n / i) AS c", "may fail"),
+        ("max(_offset) AS m", "_offset"),
+        ("count(NULL) AS c", "VOID"),
+    ],
+)
+def test_what_is_left_to_spark(item: str, cause: str) -> None:
+    found = reason(item)
+    assert found is not None
+    assert cause in found
+
+
+@pytest.mark.parametrize(
+    ("keys", "cause"),
+    [
+        ((), "no key"),
+        (("x",), "keys of type DOUBLE"),
+        (("money",), "keys of type DECIMAL(10,2)"),
+        (("k", "ts"), "keys of type TIMESTAMP"),
+        (("start",), "a key of the name 'start'"),
+        (("_offset",), "'_offset' does not come along"),
+    ],
+)
+def test_keys_that_are_left_to_spark(keys: tuple[str, ...], cause: str) -> None:
+    found = reason("count(*) AS c", keys=keys)
+    assert found is not None
+    assert cause in found
+
+
+def test_a_column_that_only_spark_knows() -> None:
+    found = reason("count(*) AS c", schema=Schema((*SCHEMA.columns, Column("m", "MAP<STRING,INT>"))))
+    assert found is not None
+    assert "MAP<STRING,INT>" in found
+
+
+def window(**settings: Any) -> dict[str, Any]:
+    return {"size": "10s", "time": "ts", "keys": ["K"], "aggregates": ["count(*) AS c"], **settings}
+
+
+def test_lanes_are_by_the_keys_as_the_rows_name_them() -> None:
+    operator = SlidingWindow()
+    config = operator.configure(window(every="5s", emit="changes"))
+    assert operator.runs_in_chain(config, {"in": SCHEMA})
+    assert operator.lanes(config, {"in": SCHEMA}) == Partitioning("by_key", ("k",))
+
+
+def test_a_window_with_hidden_columns_has_an_instance_but_stays_in_sparks_plan() -> None:
+    operator = TumblingWindow()
+    config = operator.configure(window())
+    assert not operator.runs_in_chain(config, {"in": SCHEMA})
+    assert operator.chain_instance(config, {"in": SCHEMA}) is not None
+
+
+def test_sessions_are_left_to_spark() -> None:
+    operator = GapWindow()
+    config = operator.configure({"gap": "5s", "time": "ts", "keys": ["k"], "aggregates": ["count(*) AS c"]})
+    assert operator.chain_instance(config, {"in": SCHEMA}) is None
+    assert operator.why_not_in_chain(config, {"in": SCHEMA}) == "its windows grow with their rows"
+
+
+def test_a_hidden_event_time_is_left_to_spark_unless_a_window_gives_it() -> None:
+    operator = SlidingWindow()
+    for time, cause in (("_timestamp", "the event time '_timestamp' is no TIMESTAMP"), ("_event_time", None)):
+        schema = replace(SCHEMA, hidden=(Column(time, "TIMESTAMP"),), event_time=time)
+        config = operator.configure(window(every="5s", time=time))
+        assert str(operator.why_not_in_chain(config, {"in": schema})).startswith(str(cause))
