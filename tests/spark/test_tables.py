@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +11,10 @@ from pyspark.errors import PythonException
 
 from headrace.errors import InvalidInput
 from headrace.graph.document import Document
+from headrace.graph.validation import validate
 from headrace.spark.commit import CommitLog, CommitRecord
+from headrace.spark.placement import place
+from headrace.spark.plan import QueryPlan, chain_of, identity, plan_queries
 from headrace.spark.table_versions import pinned
 from headrace.tables.changes import record_key
 from headrace.tables.definition import declared_in
@@ -30,6 +34,7 @@ def note(rows, delivery):
         print(rows.column("maximum").to_pylist(), file=file)
 """
 LIMITS = 'schema="k STRING, maximum INT" key=k'
+OTHERS = 'topic others schema="k STRING, n INT, ts TIMESTAMP, maximum INT" event_time=ts ! @both.in_2'
 
 
 def committed(stack: Stack, document: Document, query: str) -> CommitRecord:
@@ -54,6 +59,14 @@ def looked_up(stack: Stack, events: str, limits: str, result: str) -> Document:
     )
 
 
+def planned(stack: Stack, document: Document) -> tuple[QueryPlan, str | None]:
+    """The only query, and how rows come into its chain."""
+    validated = validate(document, stack.engine.catalogue)
+    (plan,) = plan_queries(validated, stack.engine.catalogue)
+    chain = chain_of(plan, validated, stack.engine.catalogue)
+    return plan, None if chain is None else place(plan, chain, validated, stack.engine.catalogue).way_in
+
+
 def most(stack: Stack, topic: str) -> dict[int, Any]:
     return {row["n"]: row["most"] for row in stack.rows(topic)}
 
@@ -61,6 +74,7 @@ def most(stack: Stack, topic: str) -> dict[int, Any]:
 def test_each_micro_batch_sees_the_table_as_it_is_then(stack: Stack) -> None:
     events, result, limits = stack.topic("events"), stack.name("found"), stack.name("limits")
     document = looked_up(stack, events, limits, result)
+    assert planned(stack, document)[1] == "reader"
     stack.engine.start(document)
     stack.produce(events, [{"k": "a", "n": 1}])
     wait(stack, document)
@@ -76,6 +90,56 @@ def test_each_micro_batch_sees_the_table_as_it_is_then(stack: Stack) -> None:
     stack.run(document)
     assert most(stack, result) == {1: None, 2: 7, 3: 6, 4: 8, 5: None, 6: 9}
     assert pinned(committed(stack, document, "with").offsets, "limits") == {"0": 5}
+
+
+def test_a_query_goes_on_where_spark_joined_before(stack: Stack) -> None:
+    """Nothing of it has state: where its rows are looked up is no part of what it means."""
+    events, result, limits = stack.topic("events"), stack.name("found"), stack.name("limits")
+    document = looked_up(stack, events, limits, result)
+    plan, _ = planned(stack, document)
+    assert set(plan.in_chain) == {"with"}
+    assert identity(plan) == identity(replace(plan, in_chain=frozenset()))
+
+
+@pytest.mark.parametrize(
+    ("text", "in_chain"),
+    [
+        ('! filter "n > 0" ! @with.left | ! filter "maximum > 1" ! @with.right | ! preview', {"with"}),
+        ('! @with.left | ! select k "maximum / 0 AS most" ! @with.right | ! preview', set()),
+        ('! @with.left | ! @with.right | ! tumbling-window 1m time=ts aggregates="sum(n) AS s" ! preview', {"with"}),
+        ("! @with.left | ! @with.right | ! deduplicate keys=maximum ! preview", set()),
+        ("! @with.left | ! @with.right | ! deduplicate keys=k ! preview", {"with"}),
+        ("! @with.left | ! @with.right | ! union as both ! preview", set()),
+    ],
+)
+def test_where_a_lookup_runs(stack: Stack, text: str, in_chain: set[str]) -> None:
+    left, right, behind = text.split("|")
+    document = stack.pipeline(
+        f"""topic events schema="k STRING, n INT, ts TIMESTAMP" event_time=ts as events {left}
+        table limits {LIMITS} as limits {right}
+        lookup-join "left.k = right.k" as with {behind}
+        {OTHERS if "union" in behind else ""}"""
+    )
+    plan, _ = planned(stack, document)
+    assert set(plan.in_chain) & {"with"} == in_chain
+
+
+def test_a_lookup_behind_a_union_and_its_counts(stack: Stack) -> None:
+    first, second = (stack.topic("events", [{"k": key, "n": n} for key in "abc"]) for n in (1, 2))
+    limits, result = stack.topic("limits", [{"k": "a", "maximum": 5}, {"k": "b", "maximum": 6}]), stack.name("found")
+    document = stack.pipeline(
+        f"""topic {first} {EVENTS} as one ! union as both ! @with.left
+        topic {second} {EVENTS} as two ! @both.in_2
+        table {limits} {LIMITS} as limits ! filter "maximum > 5" ! @with.right
+        lookup-join "left.k = right.k" kind=anti as with ! select k n ! to-topic {result}"""
+    )
+    assert planned(stack, document)[1] == "reader"
+    stack.engine.start(document)
+    wait(stack, document)
+    (query,) = stack.engine.stop(document.name).queries
+    assert {(row["k"], row["n"]) for row in stack.rows(result)} == {(key, n) for key in "ac" for n in (1, 2)}
+    counts = {count.node: count.rows_out_total for count in query.nodes}
+    assert (counts["one"], counts["two"], counts["with"]) == (3, 3, 4)
 
 
 def test_rows_take_the_place_of_those_with_their_key_and_are_deleted(stack: Stack) -> None:
@@ -140,8 +204,12 @@ def test_a_window_behind_a_lookup(stack: Stack) -> None:
     assert [row["total"] for row in stack.rows(result)] == [11]
 
 
-def test_a_batch_that_is_run_again_sees_the_version_that_its_record_names(stack: Stack, tmp_path: Path) -> None:
-    """The process died after the commit, before Spark noted it: what Python delivers outside comes once more."""
+@pytest.mark.parametrize(("spread", "again"), [("by_key", ["[5]"]), ("whole", [])])
+def test_a_batch_that_is_run_again_sees_the_version_that_its_record_names(
+    stack: Stack, tmp_path: Path, spread: str, again: list[str]
+) -> None:
+    """The process died after the commit, before Spark noted it: what Python delivers outside comes once more, unless
+    the lookup runs in a chain, for that is not called for a batch which is committed."""
     delivered, module = tmp_path / "delivered", tmp_path / f"{stack.name('outside').replace('-', '_')}.py"
     module.write_text(MODULE.format(path=str(delivered)))
     assert stack.engine._spark is not None
@@ -151,7 +219,7 @@ def test_a_batch_that_is_run_again_sees_the_version_that_its_record_names(stack:
     document = stack.pipeline(
         f"""topic {events} {EVENTS} as events ! @with.left
         table {limits} {LIMITS} as limits ! @with.right
-        lookup-join "left.k = right.k" as with ! to-python {module.stem}:note"""
+        lookup-join "left.k = right.k" spread={spread} as with ! to-python {module.stem}:note"""
     )
     stack.run(document)
     stack.produce(limits, [{"k": "a", "maximum": 6}])
@@ -160,7 +228,7 @@ def test_a_batch_that_is_run_again_sees_the_version_that_its_record_names(stack:
     stack.run(document)
     stack.produce(events, [{"k": "a", "n": 2}])
     stack.run(document)
-    assert delivered.read_text().splitlines() == ["[5]", "[5]", "[6]"]
+    assert delivered.read_text().splitlines() == ["[5]", *again, "[6]"]
 
 
 @pytest.mark.parametrize("use", ["preview", "deduplicate keys=k ! preview"])

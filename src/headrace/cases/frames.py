@@ -9,6 +9,7 @@ import random
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import cache, partial
 from itertools import zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -20,10 +21,12 @@ from headrace.graph.schema import Schema, backquoted
 from headrace.graph.validation import Validated
 from headrace.operators.catalogue import Catalogue
 from headrace.operators.durations import duration_ms
-from headrace.operators.serial_chain import ChainInput, ChainPlan
+from headrace.operators.serial_chain import ChainInput, ChainPlan, ChainTable
 from headrace.operators.table_keys import check_key
 from headrace.serial import LaneInput
 from headrace.serial.places import origin_of
+from headrace.serial.table_rows import TableRows, one_batch
+from headrace.spark.tables import tables_and_their_steps
 from headrace.testing import ChainTester, Crash, CrashPoint, cut
 
 if TYPE_CHECKING:
@@ -163,12 +166,17 @@ class _Build:
     def _chained(self, members: Sequence[str]) -> DataFrame:
         """Nodes by the code that runs them in Spark's tasks, over one lane; the last one's rows come out."""
         validated = self.frames.validated
-        edges = tuple(edge for one in members for edge in validated.document.inputs_of(one))
+        beside = tables_and_their_steps(map(validated.document.node, validated.order), validated.document)
+        leading = [edge for one in members for edge in validated.document.inputs_of(one)]
+        edges = tuple(edge for edge in leading if edge.source not in beside)
         sources = dict.fromkeys(edge.source for edge in edges if edge.source not in members)
         inputs = tuple(ChainInput(source, validated.schemas[source]) for source in sources)
-        plan = ChainPlan(tuple(validated.document.node(one) for one in members), inputs, edges)
+        asked = [edge for edge in leading if edge.source in beside]
+        tables = tuple(ChainTable(e.target, e.target_port, e.source, validated.schemas[e.source]) for e in asked)
+        lookups = {(one.node, one.port): cache(partial(self._table, one)) for one in tables}
+        plan = ChainPlan(tuple(validated.document.node(one) for one in members), inputs, edges, tables)
         tester = ChainTester(
-            lambda: plan.chain(self.frames.catalogue),
+            lambda: plan.chain(self.frames.catalogue, lookups=lookups),
             event_times=[one.schema.event_time for one in inputs],
             delay_us=_delay_us(validated),
         )
@@ -178,6 +186,10 @@ class _Build:
         made = tester.table()
         ddl = str(validated.schemas[members[-1]].carried)
         return self.spark.createDataFrame([], ddl) if made is None else self._from_arrow(made, ddl)
+
+    def _table(self, looked_up: ChainTable) -> TableRows:
+        rows = self.frame(looked_up.source).select(*map(backquoted, looked_up.schema.names)).toArrow()
+        return TableRows(one_batch(rows))
 
     def _run(self, tester: ChainTester, pieces: Sequence[LaneInput]) -> None:
         """One micro-batch, after one that came to nothing if it is to die."""

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 _INTEGERS = ("TINYINT", "SMALLINT", "INT", "BIGINT")
 # Types whose values are equal exactly if their bytes are: not numbers with a fraction, of which NaN and -0.0 are odd.
-_EXACT = (*_INTEGERS, "STRING", "BOOLEAN", "DATE", "TIMESTAMP")
+EXACT = (*_INTEGERS, "STRING", "BOOLEAN", "DATE", "TIMESTAMP")
 _EQUALITY = (exp.EQ, exp.NEQ)
 _ORDER = (exp.GT, exp.GTE, exp.LT, exp.LTE)
 
@@ -65,7 +65,7 @@ def _keys_inexact(condition: Condition, inputs: Mapping[str, Schema]) -> str | N
         left, right = (inputs[side].require(name) for side, name in zip(SIDES, names, strict=True))
         if left.type != right.type:
             return f"{left.name!r} is {left.type} on the left, {right.name!r} {right.type} on the right"
-        if left.type not in _EXACT:
+        if left.type not in EXACT:
             return f"keys of type {left.type} are left to Spark"
     return None
 
@@ -108,7 +108,7 @@ def _is_comparison(tree: exp.Expr, schema: Schema) -> bool:
     left, right = (_operand_type(operand, schema) for operand in (tree.this, tree.expression))
     if left in _INTEGERS and right in _INTEGERS:
         return True
-    return left == right and left in _EXACT and (left != "BOOLEAN" or isinstance(tree, _EQUALITY))
+    return left == right and left in EXACT and (left != "BOOLEAN" or isinstance(tree, _EQUALITY))
 
 
 def _operand_type(tree: exp.Expr, schema: Schema) -> str | None:

@@ -21,6 +21,8 @@ from headrace.operators.join_sides import (
     side_by_side,
     time_of,
 )
+from headrace.operators.lookup_checks import lookup_forms
+from headrace.operators.lookup_rows import LookupRows
 from headrace.operators.projection import refuse_doubles
 from headrace.operators.settings import SqlExpression, refuse_setting
 from headrace.operators.spec import Operator, OperatorConfig, Port, Spec
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
     from headrace.operators.context import CompileContext
+    from headrace.serial import Operator as Instance
 
 
 _SPARK_KINDS: Final = {"semi": "left_semi", "anti": "left_anti", "not_in": "left_anti"}
@@ -105,6 +108,23 @@ class LookupJoin(Operator[LookupJoinConfig]):
         kept = needed if time is None else needed | {time}
         of_table = frozenset[str]() if config.adds_nothing else kept
         return {"left": kept | condition.reads["left"], "right": of_table | condition.reads["right"]}
+
+    @property
+    def adjustable(self) -> tuple[str, ...]:
+        """None: another condition may be about columns that are not read, another kind only for Spark's plan."""
+        return ()
+
+    def runs_in_chain(self, config: LookupJoinConfig, inputs: Mapping[str, Schema]) -> bool:
+        return lookup_forms(config, inputs) is not None
+
+    def chain_instance(self, config: LookupJoinConfig, inputs: Mapping[str, Schema]) -> Instance | None:
+        forms = lookup_forms(config, inputs)
+        if forms is None or config.kind == "not_in":
+            return None
+        return LookupRows(config.kind, forms, inputs["left"], self.output_schema(config, inputs).carried)
+
+    def kept_columns(self, config: LookupJoinConfig, inputs: Mapping[str, Schema]) -> Mapping[str, Mapping[str, str]]:
+        return {"left": {name: name for name in inputs["left"].carried.names}}
 
     def compile(self, config: LookupJoinConfig, inputs: Mapping[str, DataFrame], context: CompileContext) -> DataFrame:
         from pyspark.sql import functions as spark  # noqa: PLC0415 - the catalogue loads without Spark

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Any
+from typing import Any, TypeAlias
 
 from headrace.errors import InvalidInput
 from headrace.graph.document import Config, Edge, Node
@@ -16,6 +16,7 @@ from headrace.operators.serial_operator import SerialOperator
 from headrace.operators.spec import Operator, OperatorConfig
 from headrace.serial import FAIL, Chain, Link, OnError, Partitioning, Step
 from headrace.serial.chain import Tap
+from headrace.serial.table_rows import TableRows
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,13 +51,29 @@ class Crossing:
 
 
 @dataclass(frozen=True, slots=True)
+class ChainTable:
+    """What a node looks up at one of its ports: rows that leave `source`, which only tables feed, with these
+    columns."""
+
+    node: str
+    port: str
+    source: str
+    schema: Schema
+
+
+# The rows of tables, by the node that looks them up and its port.
+Lookups: TypeAlias = "Mapping[tuple[str, str], Callable[[], TableRows]]"
+
+
+@dataclass(frozen=True, slots=True)
 class ChainPlan:
     """Nodes of one chain, each after those that feed it, and the last one the only one whose rows leave it. `edges` are
-    those between them and those from the inputs. Plain data: it can be sent."""
+    those between them and those from the inputs; `tables` lead nowhere, they are asked. Plain data: it can be sent."""
 
     nodes: tuple[Node, ...]
     inputs: tuple[ChainInput, ...]
     edges: tuple[Edge, ...]
+    tables: tuple[ChainTable, ...] = ()
 
     @classmethod
     def line(cls, nodes: Sequence[Node], schema: Schema) -> ChainPlan:
@@ -74,9 +91,11 @@ class ChainPlan:
         read = zip(self.inputs, schemas, strict=True)
         return replace(self, inputs=tuple(replace(one, schema=schema) for one, schema in read))
 
-    def chain(self, catalogue: Catalogue, taps: Mapping[str, Tap] | None = None) -> Chain:
+    def chain(
+        self, catalogue: Catalogue, taps: Mapping[str, Tap] | None = None, lookups: Lookups | None = None
+    ) -> Chain:
         """Operators made anew: for one micro-batch of one lane. Raises InvalidInput as validation does."""
-        steps = self._steps(catalogue)
+        steps = [replace(step, tables=_tables_of(step.node, lookups or {})) for step in self._steps(catalogue)]
         own = {node.id for node in self.nodes}
         links = [Link(e.source, e.target, e.source_port, e.target_port) for e in self.edges if e.source in own]
         entries = [
@@ -183,7 +202,7 @@ class ChainPlan:
             ChainInput(one.source, schemas[one.source], one.inlets, steps[one.source].lag_behind_us)
             for one in self.crossings(catalogue)
         ]
-        return ChainPlan(nodes, (*self.inputs, *between), edges)
+        return ChainPlan(nodes, (*self.inputs, *between), edges, self.tables)
 
     def _wanted_lanes(self, node: Node, schemas: Mapping[str, Schema], catalogue: Catalogue) -> Partitioning | None:
         """What a node wants, with its keys as the columns are called."""
@@ -196,6 +215,10 @@ class ChainPlan:
 
     def is_stateful(self, catalogue: Catalogue) -> bool:
         return any(catalogue.get(node.operator).spec.stateful for node in self.nodes)
+
+    def is_called(self, catalogue: Catalogue) -> bool:
+        """Whether nodes want to be called without rows, too: for their timers, or for signals."""
+        return self.is_stateful(catalogue) or any(catalogue.get(n.operator).spec.kind == "serial" for n in self.nodes)
 
     def needs_order(self, catalogue: Catalogue) -> bool:
         """Whether state depends on the order in which rows of a micro-batch come."""
@@ -211,7 +234,8 @@ class ChainPlan:
         return found
 
     def _into(self, node: Node, schemas: Mapping[str, Schema]) -> dict[str, Schema]:
-        return {edge.target_port: schemas[edge.source] for edge in self.edges if edge.target == node.id}
+        rows = {edge.target_port: schemas[edge.source] for edge in self.edges if edge.target == node.id}
+        return rows | {table.port: table.schema for table in self.tables if table.node == node.id}
 
     def _steps(self, catalogue: Catalogue) -> list[Step]:
         """Each with how far its event time may lag behind the watermark, by the steps before it."""
@@ -230,7 +254,7 @@ class ChainPlan:
         config = operator.configure(node.config)
         instance = operator.chain_instance(config, self._into(node, schemas))
         if instance is None:
-            raise InvalidInput(f"{node.operator} is no serial operator", node=node.id)
+            raise InvalidInput(f"{node.operator} with these settings runs in no chain", node=node.id)
         return Step(node.id, instance, _on_error(operator, config))
 
 
@@ -241,6 +265,10 @@ def _ways(edges: Sequence[Edge], stages: Sequence[Stage]) -> dict[tuple[tuple[st
         place = next(place for place, stage in enumerate(stages) if edge.target in stage.nodes)
         ways.setdefault((place, stages[place].lanes_at(edge)), []).append(edge)
     return {tuple((e.target, e.target_port) for e in together): lanes for (_, lanes), together in ways.items()}
+
+
+def _tables_of(node: str, lookups: Lookups) -> dict[str, Callable[[], TableRows]]:
+    return {port: read for (asking, port), read in lookups.items() if asking == node}
 
 
 def _on_error(operator: Operator[Any], config: OperatorConfig) -> OnError:

@@ -17,6 +17,7 @@ from headrace.serial.contract import Operator
 from headrace.serial.places import InputPlaces, Places
 from headrace.serial.signals import Signal
 from headrace.serial.state import NodeState
+from headrace.serial.table_rows import TableRows
 from headrace.serial.timers import Timers
 from headrace.serial.watermark import later
 from headrace.signals import watermark_us
@@ -52,6 +53,8 @@ class Step:
     """How much earlier than the watermark its rows may be, by what comes before it."""
     is_behind: bool = False
     """Whether other steps may have held its rows back: then they are late by the watermark before."""
+    tables: Mapping[str, Callable[[], TableRows]] = field(default_factory=dict)
+    """What it looks up, by its inputs."""
 
     @property
     def lag_behind_us(self) -> int:
@@ -146,7 +149,9 @@ class Chain:
             state = states[step.node]
             timers = Timers(state.value(TIMERS))
             watermark_us = _lagging(moment.before_us if step.is_behind else moment.watermark_us, step.lag_us)
-            context = Context(step.node, lane, moment.batch, state, timers, watermark_us, moment.now_us)
+            context = Context(
+                step.node, lane, moment.batch, state, timers, watermark_us, moment.now_us, tables=step.tables
+            )
             boundary = Boundary(
                 step.node, lane, step.operator, step.on_error, limit_s=moment.limit_s, input_places=self._input
             )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar, cast
 
@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from headrace.serial.state import NodeState
+from headrace.serial.table_rows import TableRows
 from headrace.serial.timers import Timers
 
 # Models and clients that operators keep in a worker process between micro-batches.
@@ -38,6 +39,13 @@ class Context:
 
     asides: list[tuple[dict[str, Any], str]] = field(default_factory=list)
     """Rows that the operator set aside, and why."""
+
+    tables: Mapping[str, Callable[[], TableRows]] = field(default_factory=dict)
+    """What is looked up at some of its inputs, read when it is first asked for."""
+
+    def table(self, port: str) -> TableRows:
+        """The table at an input, in the version of the micro-batch: the same when it is run again."""
+        return self.tables[port]()
 
     def set_aside(self, rows: pa.RecordBatch, reasons: Sequence[str]) -> None:
         """These rows become dead letters, each with its reason. The operator's node names the topic for them."""

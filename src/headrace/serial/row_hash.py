@@ -34,9 +34,9 @@ def row_hashes(columns: Sequence[pa.Array[Any]]) -> RowHashes:
     One column of numbers is mixed by a permutation: different values have different hashes.
     """
     first, *others = columns
-    hashes = _mixed(_words(first))
+    hashes = _mixed(words_of(first))
     for column in others:
-        hashes = _mixed(hashes * _ODD ^ _words(column))
+        hashes = _mixed(hashes * _ODD ^ words_of(column))
     return hashes
 
 
@@ -50,7 +50,8 @@ def bucket_bounds(buckets: range) -> tuple[int, int]:
     return buckets.start << _BUCKET_SHIFT, (buckets.stop << _BUCKET_SHIFT) - 1
 
 
-def _words(column: pa.Array[Any]) -> RowHashes:
+def words_of(column: pa.Array[Any]) -> RowHashes:
+    """Numbers as they are, texts by a hash; without nulls."""
     if _is_text(column.type):
         return _text_words(column)
     if pa.types.is_temporal(column.type):

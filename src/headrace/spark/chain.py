@@ -8,7 +8,7 @@ from __future__ import annotations
 import pickle
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import lru_cache
+from functools import cache, lru_cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +22,7 @@ from headrace.operators.arrow_types import arrow_schema
 from headrace.operators.plugin_folder import folder_signature, use_plugin_folder
 from headrace.serial import LaneInput, LaneResult, LaneRun, LocalFiles, NodeReport, StateStore
 from headrace.serial.chain import Tap
+from headrace.spark.chain_tables import rows_of
 from headrace.spark.orders import ORDERS_PROPERTY, Orders
 from headrace.spark.packets import ReadCounts
 from headrace.spark.pieces import ROWS_PER_PIECE, pieces_of
@@ -88,7 +89,8 @@ def lane_run(
     """One micro-batch of one lane, with the orders of its stage."""
     store = None if orders.directory is None else _store(orders.directory)
     event_times = [one.event_time for one in orders.plan.inputs]
-    chain = orders.plan.chain(catalogue, taps)
+    lookups = {(one.node, one.port): cache(partial(rows_of, one)) for one in orders.tables}
+    chain = orders.plan.chain(catalogue, taps, lookups)
     versions, signals = orders.versions(lane), orders.signals
     return LaneRun(
         chain, store, lane, orders.moment, versions, event_times=event_times, signals=signals, stage=stage

@@ -20,6 +20,7 @@ from headrace.operators.serial_chain import ChainPlan
 from headrace.serial import LaneResult, LocalFiles, Manifest, Moment, StateStore, Version
 from headrace.serial.versions import file_names
 from headrace.spark.batch_signals import NO_SIGNALS, BatchSignals
+from headrace.spark.chain_tables import TableReading, in_versions, table_readings
 from headrace.spark.due_mark import DueMark
 from headrace.spark.orders import ORDERS_PROPERTY, ChainRecord, Orders
 from headrace.spark.plan import keeps_records
@@ -56,6 +57,10 @@ class ChainDriver:
     due_mark: DueMark | None = None
     behind_windows: bool = False
     """Whether nodes of Spark's plan before the chain may hold rows back until Spark's watermark has passed them."""
+    tables: tuple[TableReading, ...] = ()
+    """What the chain looks up."""
+    is_called: bool = True
+    """Whether it is called without rows, too."""
     has_due_timers: bool = False
     """Whether the watermark has reached times that operators wait for: they are called in the next micro-batch."""
     _obsolete: set[str] = field(default_factory=set)
@@ -70,7 +75,7 @@ class ChainDriver:
         """
         same = (
             [node.id for node in plan.nodes] == [node.id for node in self.plan.nodes]
-            and (plan.inputs, plan.edges) == (self.plan.inputs, self.plan.edges)
+            and (plan.inputs, plan.edges, plan.tables) == (self.plan.inputs, self.plan.edges, self.plan.tables)
             and plan.stages(catalogue) == self.plan.stages(catalogue)
             and plan.output_schema(catalogue) == self.plan.output_schema(catalogue)
         )
@@ -92,7 +97,8 @@ class ChainDriver:
         watermark_us, now_us = last.progress.watermark_us, batch_time_us(offsets)
         moment = Moment(batch, watermark_us, now_us, CALL_LIMIT_S, handed_us, last.before_us)
         plan = self.running(last, signals)
-        orders = Orders(plan, moment, str(self.directory), last.manifest, plugin_folder(), signals.offered)
+        tables = in_versions(self.tables, offsets)
+        orders = Orders(plan, moment, str(self.directory), last.manifest, plugin_folder(), signals.offered, tables)
         frame.sparkSession.sparkContext.setLocalProperty(ORDERS_PROPERTY, orders.to_json())
         return moment
 
@@ -141,7 +147,7 @@ class ChainDriver:
     def sweep(self, record: ChainRecord) -> None:
         """Before the query starts: removes what no commit names."""
         # Which times are waited for is known only to the state: until the first micro-batch any may be due.
-        self._note_due(record.progress.watermark_us is not None)
+        self._note_due(self.is_called and record.progress.watermark_us is not None)
         StateStore(LocalFiles(self.directory)).sweep(record.manifest)
 
     def _note_due(self, due: bool) -> None:
@@ -162,7 +168,17 @@ def make_driver(compilation: Compilation, plan: QueryPlan, directory: Path) -> C
     timeout_us = None if None in timeouts else max(duration_ms(str(timeout)) * 1000 for timeout in timeouts)
     mark = None if compilation.checkpoint is None else DueMark.beside(compilation.checkpoint)
     lane_count, behind = compilation.lanes(chain), not keeps_records(plan, chain)
-    return ChainDriver(chain, directory, max(delays_ms) * 1000, lane_count, timeout_us, mark, behind)
+    return ChainDriver(
+        chain,
+        directory,
+        max(delays_ms) * 1000,
+        lane_count,
+        timeout_us,
+        mark,
+        behind,
+        table_readings(compilation, chain),
+        chain.is_called(compilation.catalogue),
+    )
 
 
 @contextmanager
@@ -179,7 +195,8 @@ def ordered(compilation: Compilation, chain: ChainPlan | None, limit_s: float) -
         yield
         return
     context = compilation.spark.sparkContext
-    orders = Orders(chain, Moment(0, limit_s=limit_s), plugins=plugin_folder())
+    moment, tables = Moment(0, limit_s=limit_s), table_readings(compilation, chain)
+    orders = Orders(chain, moment, plugins=plugin_folder(), tables=tables)
     context.setLocalProperty(ORDERS_PROPERTY, orders.to_json())
     try:
         yield

@@ -1,5 +1,5 @@
 """The way of rows from a topic to an input of a chain, where the topic's reader can go it: filters and columns that
-Arrow computes just as Spark does."""
+Arrow computes just as Spark does. The same for a table, from its rows to those that a chain looks up."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from headrace.operators.columns import needed_columns
 from headrace.operators.row_forms import RowForms
 from headrace.operators.serial_chain import ChainPlan
 from headrace.spark.specs import ChainReading, InputReading
+from headrace.spark.tables import TABLE
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +30,7 @@ class Way:
 def way_of(node_id: str, validated: Validated, catalogue: Catalogue) -> Way | None:
     """The way to a node; None where its rows have to come through Spark's plan."""
     node, schema = validated.document.node(node_id), validated.schemas[node_id]
-    if node.operator == "topic":
+    if node.operator in ("topic", TABLE):
         # A chain may take an event time that can only be named.
         return Way(node_id, RowForms.of(Schema((*schema.hidden, *schema.columns))))
     edges = validated.document.inputs_of(node_id)

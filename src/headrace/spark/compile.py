@@ -188,13 +188,16 @@ class Compilation:
         return frame.withColumns({RECORD_ORIGIN: origin, RECORD_OFFSET: frame["_offset"], RECORD_TIME: at_us})
 
     def read_table(self, node: Node, schema: Schema) -> DataFrame:
+        columns, spec = str(self._columns_read(node, schema)), self.table_spec(node)
+        return self.spark.read.format("headrace-table").schema(columns).option(OPTION, spec.to_json()).load()
+
+    def table_spec(self, node: Node) -> TableSpec:
+        """In its newest version for a batch run."""
         config: TableConfig = self.validated.configs[node.id]
         location = self.location(config.topic)
         end = version_of(location) if self.bounded else None
         checkpoint = None if self.checkpoint is None else str(self.checkpoint)
-        spec = TableSpec(node.id, location, self._format_of(config), end, checkpoint)
-        columns = str(self._columns_read(node, schema))
-        return self.spark.read.format("headrace-table").schema(columns).option(OPTION, spec.to_json()).load()
+        return TableSpec(node.id, location, self._format_of(config), end, checkpoint)
 
     def read_trigger(self, node: Node) -> DataFrame:
         """A batch over it is for looking: the engine runs none where the clock would have to tick."""
@@ -307,7 +310,7 @@ class Compilation:
         serial, prefilter = self.chain_of(plan), self._prefilter(plan, source)
         number = plan.sources.index(source) if serial is not None and keeps_records(plan, serial) else None
         in_plan = serial is None or place(plan, serial, self.validated, self.catalogue).way_in == "rows"
-        serves_chain, waits = serial is not None, plan.chained and in_plan
+        serves_chain, waits = serial is not None and serial.is_called(self.catalogue), plan.chained and in_plan
         tables = {node.id: self.location(str(node.config["topic"])) for node in plan.tables}
         return replace(
             self, prefilter=prefilter, serves_chain=serves_chain, waits=waits, tagged=not plan.is_line,

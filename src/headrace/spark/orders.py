@@ -9,8 +9,9 @@ from typing import Any
 
 from headrace.graph.document import Edge, Node
 from headrace.graph.schema import Column, Schema
-from headrace.operators.serial_chain import ChainInput, ChainPlan
+from headrace.operators.serial_chain import ChainInput, ChainPlan, ChainTable
 from headrace.serial import Manifest, Moment, Progress, Signal, Version, manifest_from_json, manifest_to_json
+from headrace.spark.chain_tables import TableReading
 
 # The property of a Spark job under which tasks find their orders: it goes with each task, also with a late one.
 ORDERS_PROPERTY = "headrace.chain"
@@ -28,6 +29,8 @@ class Orders:
     plugins: str | None = None
     """The plugin folder, so that tasks find the operators that the driver found."""
     signals: tuple[Signal, ...] = ()
+    tables: tuple[TableReading, ...] = ()
+    """What the chain looks up, each in the version of the micro-batch."""
 
     def versions(self, lane: int) -> dict[str, Version]:
         return {node: lanes[lane] for node, lanes in self.manifest.items() if lane in lanes}
@@ -39,11 +42,13 @@ class Orders:
                 "nodes": [node.to_dict() for node in self.plan.nodes],
                 "inputs": [_fields(one) for one in self.plan.inputs],
                 "edges": [edge.to_dict() for edge in self.plan.edges],
+                "looked_up": [[one.node, one.port, one.source, str(one.schema)] for one in self.plan.tables],
                 "moment": [moment.batch, moment.watermark_us, moment.now_us, moment.limit_s, None, moment.before_us],
                 "directory": self.directory,
                 "manifest": manifest_to_json(self.manifest),
                 "plugins": self.plugins,
                 "signals": [asdict(signal) for signal in self.signals],
+                "tables": [one.to_json() for one in self.tables],
             }
         )
 
@@ -53,9 +58,11 @@ class Orders:
         manifest = manifest_from_json(fields["manifest"])
         inputs = tuple(_input(*one) for one in fields["inputs"])
         edges = tuple(Edge(**edge) for edge in fields["edges"])
-        plan, moment = ChainPlan(_nodes(fields["nodes"]), inputs, edges), Moment(*fields["moment"])
+        looked_up = tuple(_looked_up(*one) for one in fields["looked_up"])
+        plan, moment = ChainPlan(_nodes(fields["nodes"]), inputs, edges, looked_up), Moment(*fields["moment"])
         signals = tuple(Signal(**signal) for signal in fields["signals"])
-        return cls(plan, moment, fields["directory"], manifest, fields["plugins"], signals)
+        tables = tuple(TableReading.from_json(one) for one in fields["tables"])
+        return cls(plan, moment, fields["directory"], manifest, fields["plugins"], signals, tables)
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +110,10 @@ def _input(
 ) -> ChainInput:
     schema = Schema(tuple(Column(*column) for column in columns), event_time=event_time)
     return ChainInput(source, schema, tuple((node, port) for node, port in inlets))
+
+
+def _looked_up(node: str, port: str, source: str, columns: str) -> ChainTable:
+    return ChainTable(node, port, source, Schema.parse(columns))
 
 
 def _nodes(listed: Iterable[Mapping[str, Any]]) -> tuple[Node, ...]:

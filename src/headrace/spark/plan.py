@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import cast
 
 from headrace.errors import InvalidInput
@@ -18,6 +18,7 @@ from headrace.operators import Catalogue
 from headrace.operators.row_step import RowStep
 from headrace.operators.serial_chain import ChainInput, ChainPlan
 from headrace.spark.chain_ways import way_of
+from headrace.spark.looked_up import can_ask, looked_up
 from headrace.spark.tables import TABLE, refuse_other_uses, tables_and_their_steps
 
 
@@ -54,6 +55,8 @@ class QueryPlan:
     """Tables, and what only tables feed."""
     in_chain: frozenset[str] = frozenset()
     """Nodes that Spark's plan could run, and that run in a chain all the same: their state is elsewhere."""
+    keeps_state: bool = True
+    """Whether any of its nodes may have state."""
 
     @property
     def sources(self) -> tuple[Node, ...]:
@@ -126,10 +129,13 @@ def chain_of(plan: QueryPlan, validated: Validated, catalogue: Catalogue) -> Cha
     if not members:
         return None
     inside = {node.id for node in members}
-    edges = tuple(edge for node in members for edge in plan.inputs_of(node))
+    leading = [edge for node in members for edge in plan.inputs_of(node)]
+    edges = tuple(edge for edge in leading if edge.source not in plan.beside)
+    asked = [edge for edge in leading if edge.source in plan.beside]
     sources = dict.fromkeys(edge.source for edge in edges if edge.source not in inside)
     inputs = tuple(ChainInput(source, validated.schemas[source]) for source in sources)
-    chain = ChainPlan(members, inputs, edges).divided(catalogue)
+    tables = looked_up(asked, validated, catalogue) if asked else ()
+    chain = ChainPlan(members, inputs, edges, tables).divided(catalogue)
     stages = chain.stages(catalogue)
     is_moved = all(stage.partitioning is not None and stage.partitioning.strategy == "by_key" for stage in stages)
     from_topics = all(way_of(source, validated, catalogue) is not None for source in sources)
@@ -197,8 +203,8 @@ def _require_order(plan: QueryPlan, chain: ChainPlan, catalogue: Catalogue) -> N
 def keeps_records(plan: QueryPlan, chain: ChainPlan) -> bool:
     """Whether each row that comes into the chain is of one record of a topic: so that it can be named, and put in its
     order."""
-    inside = {node.id for node in chain.nodes}
-    return all(node.operator in ("topic", "filter", "select", "union") for node in plan.chain if node.id not in inside)
+    others = {node.id for node in plan.chain} - {node.id for node in chain.nodes} - plan.beside
+    return all(plan.node(name).operator in ("topic", "filter", "select", "union") for name in others)
 
 
 def identity(plan: QueryPlan) -> str:
@@ -209,7 +215,7 @@ def identity(plan: QueryPlan) -> str:
         meaning = [{"operator": source.operator, "of": source.config.get("topic", source.config.get("path"))}]
     if not plan.is_line:
         meaning += [edge.to_dict() for edge in plan.edges]
-    if plan.in_chain:
+    if plan.in_chain and plan.keeps_state:
         meaning.append({"in_chain": ", ".join(sorted(plan.in_chain))})
     return hashlib.sha256(canonical_json(cast("Json", meaning)).encode()).hexdigest()
 
@@ -220,34 +226,65 @@ def _plan(chain: tuple[str, ...], branches: list[Branch], validated: Validated, 
     bad_rows_of = nodes[0] if len(nodes) == 1 and nodes[0].operator == "topic" else None
     edges = tuple(edge for edge in validated.document.edges if {edge.source, edge.target} <= set(chain))
     beside = tables_and_their_steps(nodes, validated.document)
+    keeps_state = any(catalogue.get(node.operator).spec.stateful for node in nodes)
     in_chain = nodes_in_chain(nodes, validated, catalogue)
-    return QueryPlan(chain[-1], nodes, tuple(branches), mode, bad_rows_of, edges, beside, in_chain)
+    return QueryPlan(
+        chain[-1], nodes, tuple(branches), mode, bad_rows_of, edges, beside, in_chain, keeps_state
+    )  # fmt: skip
 
 
 def nodes_in_chain(nodes: Sequence[Node], validated: Validated, catalogue: Catalogue) -> frozenset[str]:
-    """The nodes that Spark's plan could run, and that run in a chain all the same: because they follow serial ones, or
-    because all of the query's state can be there, with its rows straight from topics."""
+    """The nodes that Spark's plan could run, and that run in a chain all the same: because all of the query's state can
+    be there, with its rows straight from topics; or, where they cannot be brought together then, because they follow
+    serial ones."""
+    names = {node.id for node in nodes}
+    edges = tuple(edge for edge in validated.document.edges if {edge.source, edge.target} <= names)
+    beside = tables_and_their_steps(nodes, validated.document)
+    if nodes[-1].id in beside:
+        return frozenset()
+    plan = QueryPlan(nodes[-1].id, tuple(nodes), (), "append", None, edges, beside)
+    choices = _choices([node for node in nodes if node.id not in beside], beside, validated, catalogue)
+    able = (chosen for chosen in choices if _can_run(replace(plan, in_chain=chosen), validated, catalogue))
+    return next(able, choices[0])
+
+
+def _can_run(plan: QueryPlan, validated: Validated, catalogue: Catalogue) -> bool:
+    try:
+        chain_of(plan, validated, catalogue)
+    except InvalidInput:
+        return False
+    return True
+
+
+def _choices(
+    nodes: Sequence[Node], beside: frozenset[str], validated: Validated, catalogue: Catalogue
+) -> list[frozenset[str]]:
+    """Which nodes may be in the chain, the better choice first; `nodes` are those that are not beside."""
     serial = {node.id for node in nodes if catalogue.get(node.operator).spec.kind == "serial"}
-    able = _able(nodes, serial, validated, catalogue)
+    able = _able(nodes, beside, serial, validated, catalogue)
     whole = _without_steps_before(able | serial, nodes, validated, catalogue)
     edges = [edge for name in whole for edge in validated.document.inputs_of(name)]
-    entries = [edge for edge in edges if edge.source not in whole]
+    entries = [edge for edge in edges if edge.source not in whole | beside]
     from_topics = all(way_of(edge.source, validated, catalogue) is not None for edge in entries)
     wants = any(_wants_chain(node, validated, catalogue) for node in nodes if node.id in whole - serial)
     # Unions go with those around them, wherever these are.
     unions = {node.id for node in nodes if _joins(node)}
+    following = frozenset(name for name in able - unions if _follows(name, serial, validated))
     if nodes[-1].id in whole and from_topics and (wants or serial):
-        return frozenset(whole - serial - unions)
-    return frozenset(name for name in able - unions if _follows(name, serial, validated))
+        return [frozenset(whole - serial - unions), following]
+    return [following]
 
 
-def _able(nodes: Sequence[Node], serial: set[str], validated: Validated, catalogue: Catalogue) -> set[str]:
+def _able(
+    nodes: Sequence[Node], beside: frozenset[str], serial: set[str], validated: Validated, catalogue: Catalogue
+) -> set[str]:
     """Nodes that can run in a chain, as all can that follow them."""
     inside = {node.id for node in nodes}
     able: set[str] = set()
     for node in reversed(nodes):
         followers = {e.target for e in validated.document.edges if e.source == node.id} & inside
-        if followers <= able | serial and node.id not in serial and _has_instance(node, validated, catalogue):
+        is_able = can_ask(node, beside, validated, catalogue) and _has_instance(node, validated, catalogue)
+        if followers <= able | serial and node.id not in serial and is_able:
             able.add(node.id)
     return able
 

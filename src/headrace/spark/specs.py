@@ -111,9 +111,9 @@ class QueryTopics:
 class SourceSpec:
     """One topic to read. `end` is set for a batch run: read [start, end) and no more.
 
-    Rows that `prefilter` rules out are not handed on, only counted (see `spark.prefilter`). Where it serves a chain,
-    every partition has a task in every batch, and there are batches without rows on a quiet stream: at once where
-    `due_mark` is set (see `spark.due_mark`), else now and then. A stream ends its
+    Rows that `prefilter` rules out are not handed on, only counted (see `spark.prefilter`). Where it serves a chain
+    that is called without rows, too, every partition has a task in every batch, and there are batches without rows on a
+    quiet stream: at once where `due_mark` is set (see `spark.due_mark`), else now and then. A stream ends its
     micro-batches at the signals to `pipeline`, together with the other sources of its query (`read`). Where it is
     `tagged`, its offsets name its node, so that those of several sources can be told apart.
 

@@ -6,10 +6,9 @@ import time
 from collections import OrderedDict
 from collections.abc import Mapping
 from contextlib import closing
+from dataclasses import replace
 
 import pyarrow as pa
-from pyspark.sql.pandas.types import to_arrow_schema
-from pyspark.sql.types import StructType
 
 from headrace.errors import InvalidInput
 from headrace.log import Records
@@ -26,10 +25,10 @@ TABLE_BYTES_MAX = 1 << 30
 _copies: OrderedDict[str, TableCopy] = OrderedDict()
 
 
-def rows_at(spec: TableSpec, schema: StructType, version: Offsets) -> pa.Table:
-    """Runs in a task: the rows of the table in a version, of exactly the schema. Raises InvalidInput, NotFound."""
-    columns = to_arrow_schema(schema, timezone="UTC")
-    name = f"{spec.to_json()} {columns}"
+def rows_at(spec: TableSpec, columns: pa.Schema, version: Offsets) -> pa.Table:
+    """Runs in a task: the rows of the table in a version, of exactly these columns; the same object as long as they do
+    not change. Raises InvalidInput, NotFound."""
+    name = f"{replace(spec, end=None).to_json()} {columns}"
     copy = _copies.pop(name, None)
     if copy is None or not copy.leads_to(version):
         copy = TableCopy(spec, columns)

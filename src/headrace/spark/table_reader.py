@@ -45,9 +45,12 @@ class TableReader(DataSourceReader):
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         # Loaded in the tasks alone: the process that only plans starts sooner without Arrow.
+        from pyspark.sql.pandas.types import to_arrow_schema  # noqa: PLC0415
+
         from headrace.spark.table_copy import rows_at  # noqa: PLC0415
 
-        yield from rows_at(self.spec, self.schema, self._version()).to_batches()
+        columns = to_arrow_schema(self.schema, timezone="UTC")
+        yield from rows_at(self.spec, columns, self._version()).to_batches()
 
     def _version(self) -> Offsets:
         """That of the batch run, or of the micro-batch that this task belongs to; the newest where no topic is read.
