@@ -22,7 +22,7 @@ from headrace.pipeline import Pipeline
 
 FLINK_VERSION: Final = "2.3.0"
 IDLE_TIMEOUT_S: Final = 600.0
-SETTLED_S: Final = 1.0
+SETTLED_S: Final = 0.4
 POLL_S: Final = 0.02
 
 

@@ -7,6 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping
 from datetime import datetime
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
@@ -15,9 +16,13 @@ from headrace.errors import JobFailed
 # Engines add the same numbers in other orders: averages may differ behind this digit.
 DIGITS: Final = 12
 SHOWN_MAX: Final = 3
+_DECIMAL: Final = re.compile(r"-?\d+\.\d+")
 _TIME: Final = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:?\d\d)?")
 
-Row: TypeAlias = tuple[tuple[str, Hashable], ...]
+# The names of columns, and their values.
+Row: TypeAlias = tuple[tuple[str, ...], tuple[Hashable, ...]]
+# Joins repeat the texts of their rows over and over.
+_TEXTS_KEPT: Final = 1 << 20
 
 
 def rows_of_files(directory: Path) -> list[dict[str, Any]]:
@@ -44,15 +49,26 @@ def require_equal(right: Counter[Row], found: Counter[Row], who: str) -> None:
     if right == found:
         return
     missing, extra = right - found, found - right
-    examples = [f"- {dict(row)}" for row in list(missing)[:SHOWN_MAX]]
-    examples += [f"+ {dict(row)}" for row in list(extra)[:SHOWN_MAX]]
+    examples = [f"- {_shown(row)}" for row in list(missing)[:SHOWN_MAX]]
+    examples += [f"+ {_shown(row)}" for row in list(extra)[:SHOWN_MAX]]
     counts = f"{missing.total()} rows are missing and {extra.total()} too many, of {right.total()}"
     raise JobFailed(f"{who}: {counts}\n" + "\n".join(examples))
 
 
+def _shown(row: Row) -> dict[str, Hashable]:
+    return dict(zip(*row, strict=True))
+
+
 def _row(row: Mapping[str, Any]) -> Row:
     # Spark leaves nulls out of its JSON.
-    return tuple((name, _value(row[name])) for name in sorted(row) if row[name] is not None)
+    names = _same(tuple(sorted(name for name in row if row[name] is not None)))
+    return names, tuple(_value(row[name]) for name in names)
+
+
+@lru_cache
+def _same(names: tuple[str, ...]) -> tuple[str, ...]:
+    """One object for all rows."""
+    return names
 
 
 def _value(value: Any) -> Hashable:
@@ -61,16 +77,20 @@ def _value(value: Any) -> Hashable:
             return tuple(_value(part) for part in value)
         case dict():
             return _row(value)
-        case str() if _TIME.fullmatch(value):
-            return round(datetime.fromisoformat(value).timestamp() * 1000)
         case int() | float():
             return _number(float(value))
-        case str() if re.fullmatch(r"-?\d+\.\d+", value):
-            return _number(float(value))
         case _:
-            return str(value)
+            return _text(str(value))
 
 
+@lru_cache(_TEXTS_KEPT)
+def _text(value: str) -> Hashable:
+    if _TIME.fullmatch(value):
+        return round(datetime.fromisoformat(value).timestamp() * 1000)
+    return _number(float(value)) if _DECIMAL.fullmatch(value) else value
+
+
+@lru_cache(_TEXTS_KEPT)
 def _number(value: float) -> str:
     """The same for 3, 3.0 and "3.000"."""
     return f"{value:.{DIGITS}g}"

@@ -67,9 +67,9 @@ def _way_in(plan: QueryPlan, chain: ChainPlan, validated: Validated, catalogue: 
         if way is None:
             return "rows", f"the source {before.operator} is Spark's own"
         topics.append(way.topic)
-    partitioning = chain.partitioning(catalogue)
-    if partitioning is not None:
-        return "packets", f"lanes are by {partitioning}"
+    lanes = [stage.partitioning for stage in chain.stages(catalogue)]
+    if None not in lanes:
+        return "packets", f"lanes are by {', then by '.join(map(str, lanes))}"
     if len(set(topics)) < len(topics):
         return "rows", "a topic has several ways into the chain"
     return "reader", "lanes are the topic's partitions"
