@@ -323,13 +323,12 @@ class Held(Operator):
         return [Batch(pa.record_batch({"n": [-len(self.held)]}))]
 
 
-def test_the_end_of_the_rows_comes_once_before_signals_and_passes_the_steps_behind() -> None:
+def test_the_end_of_the_rows_comes_before_signals_and_again_behind_them_and_passes_the_steps_behind() -> None:
     tester = ChainTester(lambda: Chain.line([Step("first", Held()), Step("second", Held())]))
     batches = [{"n": [1, 2]}, {"n": [3]}]
-    # What the second makes of the first's signal would be held; its own end is over by then.
     told = tester.run(*batches, signals=[Signal("one", "custom", "second")])
     assert told is not None
-    assert told.column("n").to_pylist() == [6, 0]
+    assert told.column("n").to_pylist() == [6, 0, 0]
     empty = tester.run()
     assert empty is not None
     assert empty.column("n").to_pylist() == [0]
