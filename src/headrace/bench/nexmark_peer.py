@@ -95,8 +95,8 @@ def q5(streams: Streams) -> DataFrame:
     hot = counts.groupBy(F.window(F.window_time("window"), "2 seconds")).agg(
         F.max("num").alias("most"), F.collect_list(F.struct("auction", "num")).alias("counted")
     )
-    found = "array_sort(transform(filter(counted, c -> c.num = most), c -> c.auction)) AS auctions"
-    return hot.selectExpr("window.end AS until", "most", found)
+    found = "explode(transform(filter(counted, c -> c.num = most), c -> c.auction)) AS auction"
+    return hot.selectExpr("most AS num", "window.end AS until", found)
 
 
 def q7(streams: Streams) -> DataFrame:

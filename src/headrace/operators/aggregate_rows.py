@@ -149,9 +149,6 @@ class WindowRows(_Aggregating):
         return []
 
     def on_rows_end(self) -> Iterable[Batch]:
-        if not self._changed:
-            return []
-        self._wait()
         if self._changes:
             return super().on_rows_end()
         self._changed = []
@@ -186,6 +183,8 @@ class WindowRows(_Aggregating):
         slots = self._windows.add(groups.keys[:-1], named, starts, ends)
         self._take_in(self._windows.table, slots, groups, arranged, ends)
         self._changed.append(slots)
+        # At once: rows that a window before let out with the watermark may close this one with it.
+        self.context.timers.at_event_time(int(ends.min()))
 
     def _wait(self) -> None:
         """For the next window to end."""

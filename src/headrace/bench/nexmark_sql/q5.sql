@@ -1,13 +1,12 @@
 -- @windowed
 WITH counts AS (
-  SELECT auction, count(*) AS num, _event_time AS at
+  SELECT auction, count(*) AS num, _window_end AS until, _event_time AS at
   FROM bid GROUP BY auction WINDOW SLIDING(dateTime, 10 SECONDS, 2 SECONDS)
 ), hot AS (
-  SELECT _window_end AS until, max(num) AS most, collect_list(struct(auction, num)) AS counted
-  FROM counts WINDOW TUMBLING(2 SECONDS)
+  SELECT max(num) AS most, _event_time AS at FROM counts WINDOW TUMBLING(2 SECONDS)
 )
-SELECT until, most, array_sort(transform(filter(counted, c -> c.num = most), c -> c.auction)) AS auctions
-FROM hot;
+SELECT c.auction, c.num, c.until
+FROM counts AS c JOIN hot AS h ON c.num = h.most WITHIN 0 SECONDS;
 
 -- @reference
 WITH counts AS (
@@ -16,10 +15,9 @@ WITH counts AS (
 ), hot AS (
   SELECT until, max(num) AS most FROM counts GROUP BY until
 )
-SELECT until, most, array_sort(collect_list(auction)) AS auctions
+SELECT auction, num, until
 FROM counts JOIN hot USING (until)
-WHERE num = most
-GROUP BY until, most;
+WHERE num = most;
 
 -- @flink
 WITH counts AS (
@@ -28,11 +26,7 @@ WITH counts AS (
   GROUP BY auction, window_start, window_end
 ), hot AS (
   SELECT window_start, window_end, MAX(num) AS most FROM counts GROUP BY window_start, window_end
-), found AS (
-  SELECT c.auction, h.most, c.window_start, c.window_end
-  FROM counts AS c
-  JOIN hot AS h ON c.window_start = h.window_start AND c.window_end = h.window_end AND c.num = h.most
 )
-SELECT window_end AS until, MAX(most) AS most, ARRAY_SORT(ARRAY_AGG(auction)) AS auctions
-FROM found
-GROUP BY window_start, window_end;
+SELECT c.auction, c.num, c.window_end AS until
+FROM counts AS c
+JOIN hot AS h ON c.window_start = h.window_start AND c.window_end = h.window_end AND c.num = h.most;
