@@ -107,8 +107,8 @@ def test_lanes_are_by_the_keys_as_the_rows_name_them() -> None:
 
 def test_without_keys_a_window_can_run_in_a_chain_but_does_better_in_sparks_plan() -> None:
     operator = TumblingWindow()
-    for keys, is_better in ((["k"], True), ([], False)):
-        config = operator.configure({**window(), "keys": keys})
+    for keys, is_better in ((("k",), True), ((), False)):
+        config = operator.configure({**window(), "keys": list(keys)})
         assert operator.runs_in_chain(config, {"in": SCHEMA}) is is_better
         assert operator.chain_instance(config, {"in": SCHEMA}) is not None
 
