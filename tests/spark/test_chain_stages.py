@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 from collections import defaultdict
 from datetime import UTC, datetime, timedelta
@@ -106,3 +107,21 @@ def test_each_node_of_every_stage_says_what_passed_it(stack: Stack) -> None:
     assert counts["both"] == sum(paid.count(row["id"]) for row in orders)
     assert counts["chosen"] == sum(paid.count(row["id"]) for row in orders if row["k"] != "d")
     assert counts["counted"] == len(stack.rows(target))
+
+
+def test_rows_that_the_first_stage_sets_aside_are_dead_letters(stack: Stack) -> None:
+    early = [{"kind": "order", "k": k, "id": 1, "ts": START.isoformat()} for k in "abcdefgh"]
+    ends = [{**row, "ts": (START + timedelta(hours=1)).isoformat()} for row in early]
+    source, target, letters = stack.topic("events"), stack.name("counted"), stack.name("letters")
+    late = f"late=dead_letter dead_letter={letters}"
+    document = stack.pipeline(
+        f"""topic {source} {TIMED}
+        ! time-window "10 seconds" time=ts keys=k aggregates=["count(*) AS n"] {late} as window
+        ! length-window 100 keys=n aggregates=["count(*) AS alike"] as alike ! to-topic {target}"""
+    )
+    assert len(chain(stack, document).stages(stack.engine.catalogue)) == 2
+    for rows in (early, ends, [{**row, "id": 2} for row in early]):
+        stack.produce(source, rows)
+        stack.run(document)
+    assert sorted(row["alike"] for row in stack.rows(target)) == list(range(1, len(early) + 1))
+    assert sorted(json.loads(letter["row"])["k"] for letter in stack.rows(letters)) == [row["k"] for row in early]

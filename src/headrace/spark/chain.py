@@ -113,9 +113,9 @@ def _lane_rows(
         yield shaper.shaped(rows if rows.schema == output else rows.cast(output))
     run.result.reports.update(shaper.reports)
     note_read(run.result, read)
-    letters: list[str | None] = [letter.to_json() for letter in run.result.dead_letters]
-    run.result.dead_letters = []
-    results = [pickle.dumps(run.result), *before]
+    results_here = [run.result, *results_of(before)]
+    letters: list[str | None] = [letter.to_json() for result in results_here for letter in result.dead_letters]
+    results = [pickle.dumps(replace(result, dead_letters=[])) for result in results_here]
     texts = pa.array([*letters, *([None] * len(results))], pa.string())
     lanes = pa.array([*([None] * len(letters)), *results], pa.binary())
     yield pa.record_batch([texts, lanes], schema=_ASIDES)
