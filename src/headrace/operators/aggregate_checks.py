@@ -6,9 +6,9 @@ import re
 
 from headrace.errors import InvalidInput
 from headrace.graph.schema import Column, Schema
-from headrace.operators.aggregate_plan import EXACT, Grouping, aggregate_plan, present
+from headrace.operators.aggregate_plan import Grouping, aggregate_plan, present
 from headrace.operators.arrow_types import arrow_type
-from headrace.operators.columnar.types import NotExact
+from headrace.operators.columnar.types import EXACT, NotExact
 
 # Names that state has beside those of the keys.
 _STATE_NAMES = re.compile(r"start|end|_window_start|_value|_seen|_end|_deleted|[nv]\d+", re.IGNORECASE)

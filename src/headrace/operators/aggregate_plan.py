@@ -17,7 +17,7 @@ from headrace.operators.aggregates import Aggregate, aggregate_function
 from headrace.operators.arrow_types import arrow_type
 from headrace.operators.columnar import Form, Planner, may_raise, scope_of
 from headrace.operators.columnar.forms import VOID
-from headrace.operators.columnar.types import INTEGERS, NotExact
+from headrace.operators.columnar.types import EXACT, INTEGERS, NotExact
 from headrace.operators.columnar.values import Values, holds
 from headrace.operators.expressions import Expression, parse_expression, sql
 from headrace.operators.system_columns import EVENT_TIME_COLUMN
@@ -26,8 +26,6 @@ from headrace.serial import Partitioning
 # Words before a bracket in an item that are no functions of a row.
 _WORDS = frozenset({"count", "sum", "avg", "min", "max", "distinct", "filter", "where"})
 _REALS = ("FLOAT", "DOUBLE")
-# Types whose values are equal exactly if their bytes are: not numbers with a fraction, of which NaN and -0.0 are odd.
-EXACT = (*INTEGERS, "STRING", "BOOLEAN", "DATE", "TIMESTAMP")
 _TAKEN = {"sum": (*INTEGERS, *_REALS), "avg": (*INTEGERS, *_REALS), "min": (*EXACT, *_REALS), "max": (*EXACT, *_REALS)}
 # The bits of a whole number, but for its sign: one for each condition over the same distinct values.
 CONDITIONS_MAX = 63

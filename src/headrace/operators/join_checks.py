@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from sqlglot import exp
@@ -10,6 +10,7 @@ from sqlglot import exp
 from headrace.errors import InvalidInput
 from headrace.graph.schema import Column, Schema
 from headrace.operators.arrow_types import arrow_type
+from headrace.operators.columnar.types import EXACT, INTEGERS
 from headrace.operators.expression_types import type_of
 from headrace.operators.expressions import Expression, parse_expression, sql
 from headrace.operators.join_sides import SIDES, Condition, conjuncts, read_condition, within_row
@@ -17,9 +18,6 @@ from headrace.operators.join_sides import SIDES, Condition, conjuncts, read_cond
 if TYPE_CHECKING:
     from headrace.operators.join import JoinConfig
 
-_INTEGERS = ("TINYINT", "SMALLINT", "INT", "BIGINT")
-# Types whose values are equal exactly if their bytes are: not numbers with a fraction, of which NaN and -0.0 are odd.
-EXACT = (*_INTEGERS, "STRING", "BOOLEAN", "DATE", "TIMESTAMP")
 _EQUALITY = (exp.EQ, exp.NEQ)
 _ORDER = (exp.GT, exp.GTE, exp.LT, exp.LTE)
 
@@ -72,9 +70,7 @@ def _keys_inexact(condition: Condition, inputs: Mapping[str, Schema]) -> str | N
 
 def _rest(condition: Condition, inputs: Mapping[str, Schema]) -> str | None:
     """What else the condition says, on the row of both sides. Hidden columns are not there, but for event time."""
-    visible = [
-        Column(within_row(side, column.name), column.type) for side in SIDES for column in _present(inputs[side])
-    ]
+    visible = [Column(within_row(side, column.name), column.type) for side in SIDES for column in inputs[side].carried]
     both, whole = Schema(tuple(visible)), parse_expression(condition.text)
     if missing := sorted(name for name in whole.columns if both.find(name) is None):
         return f"the column {missing[0]!r} does not come along"
@@ -85,10 +81,6 @@ def _rest(condition: Condition, inputs: Mapping[str, Schema]) -> str | None:
         if not _is_condition(part, both):
             return f"{sql(part)} is left to Spark"
     return None
-
-
-def _present(schema: Schema) -> Iterable[Column]:
-    return (*schema.columns, *(column for column in schema.hidden if column.name == schema.event_time))
 
 
 def _is_condition(tree: exp.Expr, schema: Schema) -> bool:
@@ -106,7 +98,7 @@ def _is_condition(tree: exp.Expr, schema: Schema) -> bool:
 
 def _is_comparison(tree: exp.Expr, schema: Schema) -> bool:
     left, right = (_operand_type(operand, schema) for operand in (tree.this, tree.expression))
-    if left in _INTEGERS and right in _INTEGERS:
+    if left in INTEGERS and right in INTEGERS:
         return True
     return left == right and left in EXACT and (left != "BOOLEAN" or isinstance(tree, _EQUALITY))
 

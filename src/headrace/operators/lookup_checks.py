@@ -12,8 +12,8 @@ from headrace.graph.schema import Schema
 from headrace.operators.arrow_types import arrow_type
 from headrace.operators.columnar import Form, Planner, columns_of, may_raise, substituted
 from headrace.operators.columnar.forms import COLUMN
+from headrace.operators.columnar.types import EXACT
 from headrace.operators.expressions import parse_expression
-from headrace.operators.join_checks import EXACT
 from headrace.operators.join_sides import SIDES, Condition, Side, conjuncts, read_condition, within_row
 
 if TYPE_CHECKING:

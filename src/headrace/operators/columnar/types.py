@@ -13,6 +13,8 @@ from headrace.graph.schema import MAX_DECIMAL_DIGITS
 from headrace.operators.columnar.forms import VOID, Form, is_literal, literal
 
 INTEGERS: Final = ("TINYINT", "SMALLINT", "INT", "BIGINT")
+# Types whose values are equal exactly if their bytes are: not numbers with a fraction, of which NaN and -0.0 are odd.
+EXACT: Final = (*INTEGERS, "STRING", "BOOLEAN", "DATE", "TIMESTAMP")
 # The decimal that holds every number of the type.
 _DIGITS: Final = {"TINYINT": 3, "SMALLINT": 5, "INT": 10, "BIGINT": 20}
 _LARGEST: Final = {"INT": (1 << 31) - 1, "BIGINT": (1 << 63) - 1}
