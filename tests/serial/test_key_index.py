@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from headrace.serial import key_index
-from headrace.serial.key_index import KeyIndex
+from headrace.serial.key_index import TableIndex
 from headrace.serial.row_hash import RowHashes, row_hashes
 
 LONG = "x" * 300
@@ -42,7 +42,7 @@ def check(name: str, data: st.DataObject) -> None:
     types, values = KEYS[name]
     keys = st.lists(st.tuples(*values), max_size=12)
     rows, asked = data.draw(keys), data.draw(keys)
-    index = KeyIndex(columns(rows, types))
+    index = TableIndex(columns(rows, types))
     found = list(index.find(columns(asked, types)))
     pairs = [pair for part in found for pair in zip(part.asking.tolist(), part.found.tolist(), strict=True)]
     assert pairs == expected(rows, asked)
@@ -78,5 +78,5 @@ def test_keys_that_only_look_alike_are_told_apart(name: str, data: st.DataObject
 
 def test_numbers_with_large_gaps_are_searched() -> None:
     numbers = list(range(0, 10**12, 10**9))
-    index = KeyIndex([pa.array(numbers)])
+    index = TableIndex([pa.array(numbers)])
     assert index.slots([pa.array([0, 1, 5 * 10**9, 10**12, -1])]).tolist() == [0, -1, 5, -1, -1]

@@ -15,7 +15,7 @@ from headrace.operators.join_sides import Side
 from headrace.operators.lookup_checks import LookupForms
 from headrace.serial import Batch
 from headrace.serial import Operator as Instance
-from headrace.serial.key_index import KeyIndex, Pairs
+from headrace.serial.key_index import Pairs, TableIndex
 from headrace.serial.keys import Integers
 from headrace.serial.table_rows import TableRows
 
@@ -49,8 +49,8 @@ class LookupRows(Instance):
     def _names(self) -> list[str]:
         return [name for _, name in self._output]
 
-    def _index(self, rows: pa.RecordBatch) -> KeyIndex:
-        return KeyIndex(_columns(rows, self._forms.keys["right"]))
+    def _index(self, rows: pa.RecordBatch) -> TableIndex:
+        return TableIndex(_columns(rows, self._forms.keys["right"]))
 
     def _hold(self, rows: pa.RecordBatch, table: TableRows, pairs: Pairs) -> np.ndarray[Any, np.dtype[np.bool_]]:
         """For which pairs the rest of the condition is true."""

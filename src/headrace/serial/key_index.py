@@ -40,7 +40,7 @@ class Pairs:
         return self if is_kept.all() else Pairs(self.start, self.stop, self.asking[is_kept], self.found[is_kept])
 
 
-class KeyIndex:
+class TableIndex:
     """Keys are columns of whole numbers, booleans, times or texts. One with a null in it equals no other."""
 
     def __init__(self, keys: Keys) -> None:
