@@ -23,7 +23,7 @@ $(STAMP): requirements/build.txt requirements/dev.txt pyproject.toml
 	@TMPDIR=$(CURDIR)/$(VENV)/tmp $(PIP) install --require-hashes --no-build-isolation -r requirements/dev.txt
 	@echo "[3/3] headrace itself, with the editor"
 	@$(PIP) install --quiet --no-deps --no-build-isolation -e .
-	@$(BIN)/python -m headrace.spark.prepare
+	@$(BIN)/python -m headrace.spark.session.prepare
 	@rm -rf $(VENV)/tmp && touch $@
 
 # Setting up builds the editor; afterwards it is built anew where its sources changed.

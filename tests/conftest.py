@@ -57,7 +57,7 @@ def kcat() -> str:
 @pytest.fixture(scope="session")
 def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     """Headrace's own session: one process has one Spark, and engines of later tests take this one."""
-    from headrace.spark.session import SparkSettings, start_session
+    from headrace.spark.session.session import SparkSettings, start_session
 
     session = start_session(SparkSettings(tmp_path_factory.mktemp("spark")))
     yield session

@@ -25,7 +25,7 @@ from headrace.process import Child, Command, DataDirectory
 from headrace.process.ports import LOOPBACK
 from headrace.signals import SignalRecord
 from headrace.spark import BatchResult, Engine, EngineSettings, EventBus, JobStatus
-from headrace.spark.sending import signal_to
+from headrace.spark.jobs.sending import signal_to
 from headrace.sql import Ask, print_statement, read_requests
 from headrace.tables import Tables, declared_in
 from headrace.wire.client import Client

@@ -19,7 +19,7 @@ from headrace.errors import InvalidInput, JobFailed
 from headrace.graph.validation import validate
 from headrace.operators import Catalogue
 from headrace.pipeline import Pipeline
-from headrace.spark.rules import rules_of
+from headrace.spark.planning.rules import rules_of
 
 
 def test_events_are_the_same_each_time_and_as_many_of_each_kind_as_in_the_original() -> None:

@@ -11,8 +11,8 @@ from headrace.cli import app
 from headrace.errors import Conflict, NotFound
 from headrace.serial import Progress, Version
 from headrace.serial.versions import Change
-from headrace.spark.commit import CommitLog, CommitRecord
-from headrace.spark.orders import ChainRecord
+from headrace.spark.chains.orders import ChainRecord
+from headrace.spark.writing.commit import CommitLog, CommitRecord
 from headrace.wire.client import Client
 from headrace.wire.testing import BrokerProcess
 

@@ -29,7 +29,7 @@ from headrace.kafka import Reader, Sender
 from headrace.process import RunInfo
 from headrace.server.client import ServerClient
 from headrace.signals import SignalRecord, SignalRequest
-from headrace.spark.sending import new_id
+from headrace.spark.jobs.sending import new_id
 from headrace.wire.client import LATEST, Client
 from headrace.wire.client.signals import send_signal
 

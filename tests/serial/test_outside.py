@@ -11,8 +11,8 @@ import pytest
 from headrace.errors import InvalidInput
 from headrace.serial import Delivery, RowSink, RowSource
 from headrace.serial.outside import as_sink, as_source, batches_of, deliver
-from headrace.spark.python_stage import ROWS_PER_DELIVERY, PythonStage
 from headrace.spark.specs import Output
+from headrace.spark.writing.python_stage import ROWS_PER_DELIVERY, PythonStage
 
 received: list[tuple[str, list[int | None]]] = []
 

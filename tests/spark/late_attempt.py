@@ -10,8 +10,8 @@ import pyarrow as pa
 
 from headrace.operators.plugin_folder import use_plugin_folder
 from headrace.serial import LaneInput
-from headrace.spark.chain import lane_task
-from headrace.spark.orders import Orders
+from headrace.spark.chains.orders import Orders
+from headrace.spark.chains.task import lane_task
 from headrace.spark.specs import SinkSpec
 
 DEADLINE_S = 120.0

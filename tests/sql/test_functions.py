@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from headrace.spark.java import find_java
+from headrace.spark.session.java import find_java
 from headrace.sql.functions import SPARK_FUNCTIONS, is_function
 
 # A process of its own: the shared session may hold functions of other tests.

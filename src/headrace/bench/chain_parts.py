@@ -20,10 +20,10 @@ from headrace.formats.decoding import Decoder
 from headrace.graph.document import Node
 from headrace.operators.serial_chain import ChainPlan
 from headrace.serial import KeyedTable, LaneInput, LocalFiles, Moment, StateStore, Version
-from headrace.spark.chain import lane_task, results_of
-from headrace.spark.orders import Orders
+from headrace.spark.chains.orders import Orders
+from headrace.spark.chains.task import lane_task, results_of
 from headrace.spark.specs import Output, SinkSpec
-from headrace.spark.staging import Staged
+from headrace.spark.writing.staging import Staged
 
 STEPS_ITEM: Final = "chain-10-over-1"
 COPIES_ITEM: Final = "copies"

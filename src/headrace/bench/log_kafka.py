@@ -9,7 +9,7 @@ from typing import Final
 
 from headrace.bench.connector import PLUGIN, REPOSITORY
 from headrace.errors import ExternalFailure
-from headrace.spark.java import find_java
+from headrace.spark.session.java import find_java
 
 VERSION: Final = "4.1.0"
 HEAP: Final = "-Xmx1g"

@@ -17,7 +17,7 @@ from typing import Any, Final
 from headrace.bench import processes
 from headrace.bench.connector import kafka_connector
 from headrace.errors import ExternalFailure, HeadraceError
-from headrace.spark.java import find_java
+from headrace.spark.session.java import find_java
 
 START_TIMEOUT_S: Final = 240.0
 ANSWER_TIMEOUT_S: Final = 1_800.0

@@ -26,7 +26,7 @@ from headrace.operators.table_keys import check_key
 from headrace.serial import LaneInput
 from headrace.serial.places import origin_of
 from headrace.serial.table_rows import TableRows, one_batch
-from headrace.spark.tables import tables_and_their_steps
+from headrace.spark.planning.tables import tables_and_their_steps
 from headrace.testing import ChainTester, Crash, CrashPoint, cut
 
 if TYPE_CHECKING:

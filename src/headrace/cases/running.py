@@ -25,7 +25,7 @@ from headrace.graph.schema import Schema
 from headrace.graph.validation import Validated, validate
 from headrace.operators.catalogue import Catalogue
 from headrace.serial import SqlFunction
-from headrace.spark.functions import register_functions
+from headrace.spark.session.functions import register_functions
 from headrace.sql import declared_streams, parse
 
 if TYPE_CHECKING:

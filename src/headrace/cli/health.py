@@ -61,7 +61,7 @@ def _python() -> Finding:
 
 
 def _java() -> Finding:
-    from headrace.spark.java import find_java  # noqa: PLC0415
+    from headrace.spark.session.java import find_java  # noqa: PLC0415
 
     with tempfile.TemporaryDirectory() as shims:
         try:

@@ -56,7 +56,7 @@ def repartition(
     """Spread the state of a stopped pipeline over another number of lanes; its next start goes on with them."""
     from headrace.graph import Document, validate  # noqa: PLC0415
     from headrace.operators import load_catalogue  # noqa: PLC0415
-    from headrace.spark.repartition import repartition as run  # noqa: PLC0415
+    from headrace.spark.jobs.repartition import repartition as run  # noqa: PLC0415
 
     with server_of(data_dir) as server:
         state = next((job["state"] for job in server.jobs() if job["pipeline"] == pipeline), "stopped")
@@ -74,7 +74,7 @@ def repartition(
 
 
 def _queries(client: Client, pipeline: str) -> list[str]:
-    from headrace.spark.commit import commit_topic  # noqa: PLC0415
+    from headrace.spark.writing.commit import commit_topic  # noqa: PLC0415
 
     prefix = commit_topic(f"{pipeline}.")
     return sorted(
@@ -83,8 +83,8 @@ def _queries(client: Client, pipeline: str) -> list[str]:
 
 
 def _lanes(client: Client, query: str) -> list[dict[str, Any]]:
-    from headrace.spark.commit import CommitLog  # noqa: PLC0415
-    from headrace.spark.orders import ChainRecord  # noqa: PLC0415
+    from headrace.spark.chains.orders import ChainRecord  # noqa: PLC0415
+    from headrace.spark.writing.commit import CommitLog  # noqa: PLC0415
 
     last = CommitLog(client, query).peek()
     if last is None or last.chain is None:

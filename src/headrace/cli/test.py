@@ -55,7 +55,7 @@ def _files(paths: list[Path]) -> list[Path]:
 def _run(cases: list[tuple[Path, Case]], modes: tuple[Mode, ...], seed: int) -> list[tuple[Path, CaseResult]]:
     from headrace.cases import Runner, without_compiling  # noqa: PLC0415
     from headrace.operators import load_catalogue  # noqa: PLC0415
-    from headrace.spark.session import SparkSettings, start_session  # noqa: PLC0415
+    from headrace.spark.session.session import SparkSettings, start_session  # noqa: PLC0415
 
     with tempfile.TemporaryDirectory(prefix="headrace-spark-") as directory:
         spark = start_session(SparkSettings(Path(directory), shuffle_partitions=1))

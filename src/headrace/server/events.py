@@ -19,7 +19,7 @@ from starlette.types import Receive, Scope, Send
 
 from headrace.errors import Conflict
 from headrace.server.models.jobs import MetricsTick
-from headrace.spark.events import EventBus, PipelineEvent, Subscription
+from headrace.spark.jobs.events import EventBus, PipelineEvent, Subscription
 
 POLL_S: Final = 0.5
 METRICS: Final = "metrics"

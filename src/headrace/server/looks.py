@@ -22,7 +22,7 @@ from headrace.operators import Catalogue
 from headrace.operators.preview import MAX_PREVIEW_ROWS
 from headrace.server.bodies import LookBody
 from headrace.server.known_streams import KnownStreams
-from headrace.spark.look import Look, look_name
+from headrace.spark.jobs.look import Look, look_name
 from headrace.sql import LOOK, read_look, read_wanted
 
 if TYPE_CHECKING:

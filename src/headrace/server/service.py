@@ -29,9 +29,9 @@ from headrace.server.trials import Trials
 from headrace.server.views import job_view
 from headrace.server.wanted import WantedState
 from headrace.spark import Engine, EngineSettings, JobStatus, PipelineEvent
-from headrace.spark.look import Look
-from headrace.spark.sink import Shown
-from headrace.spark.tables import create_table_topics
+from headrace.spark.jobs.look import Look
+from headrace.spark.jobs.sink import Shown
+from headrace.spark.planning.tables import create_table_topics
 from headrace.tables import Table, Tables, declared_in
 
 ACTIVE = ("starting", "running")

@@ -11,7 +11,7 @@ from headrace.operators import Catalogue
 from headrace.server.bodies import SignalBody
 from headrace.server.models.signals import SignalList, SignalView
 from headrace.signals import SignalRecord, SignalRequest
-from headrace.spark.sending import new_id, signal_to, topics_of
+from headrace.spark.jobs.sending import new_id, signal_to, topics_of
 from headrace.wire.client import Client
 from headrace.wire.client.signals import known_signals, send_signal
 

@@ -12,7 +12,7 @@ from headrace.graph import Document, Schema, canonical, compare, print_text, val
 from headrace.server.bodies import SignalBody
 from headrace.server.models.statements import StatementView
 from headrace.spark import JobStatus
-from headrace.spark.rules import rules_of
+from headrace.spark.planning.rules import rules_of
 from headrace.sql import (
     SPARK_FUNCTIONS,
     Ask,

@@ -15,7 +15,7 @@ from headrace.server.figures import node_counts
 from headrace.server.models.jobs import SampleView, TestRunView
 from headrace.server.views import sample_view, test_run_view
 from headrace.spark import BatchResult, Engine
-from headrace.spark.sample import Made
+from headrace.spark.jobs.sample import Made
 
 
 class Trials:

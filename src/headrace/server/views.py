@@ -45,7 +45,7 @@ from headrace.server.models.operators import OperatorView
 from headrace.server.models.pipelines import ChangeView, DraftView, TemplateView, VersionInfoView
 from headrace.server.models.problems import ProblemView
 from headrace.spark import JobStatus, QueryStatus
-from headrace.spark.sample import Sample
+from headrace.spark.jobs.sample import Sample
 from headrace.templates import Template
 
 

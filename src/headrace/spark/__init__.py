@@ -8,8 +8,8 @@ from headrace.lazy import exporter
 
 if TYPE_CHECKING:
     from headrace.spark.engine import QUERIES_MAX, Engine, EngineSettings
-    from headrace.spark.events import EventBus, PipelineEvent, Subscription
-    from headrace.spark.status import BatchResult, JobState, JobStatus, NodeCount, QueryStatus
+    from headrace.spark.jobs.events import EventBus, PipelineEvent, Subscription
+    from headrace.spark.jobs.status import BatchResult, JobState, JobStatus, NodeCount, QueryStatus
 
 __all__ = [
     "QUERIES_MAX",

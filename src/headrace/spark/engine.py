@@ -21,21 +21,16 @@ from headrace.graph.validation import Validated, validate
 from headrace.operators import Catalogue
 from headrace.registry import Registry, TopicJournal
 from headrace.serial import SqlFunction
-from headrace.spark.batch_signals import SignalsRecord
-from headrace.spark.chain_driver import bounded_orders, make_driver
-from headrace.spark.commit import CommitLog, CommitRecord
-from headrace.spark.compile import Compilation, CompiledQuery, Range
-from headrace.spark.events import EventBus
-from headrace.spark.files import preview_path
-from headrace.spark.functions import register_functions
-from headrace.spark.holds import QueryHold, release_holds
-from headrace.spark.job import Job
-from headrace.spark.look import LOOK_PREFIX, Look, LookPlaces
-from headrace.spark.orders import ChainRecord
-from headrace.spark.plan import QueryPlan, plan_queries
-from headrace.spark.prepare import is_prepared
-from headrace.spark.progress import Counts, QueryProgress
-from headrace.spark.query import (
+from headrace.spark.chains.batch_signals import SignalsRecord
+from headrace.spark.chains.orders import ChainRecord
+from headrace.spark.compiling.chain_start import bounded_orders, make_driver
+from headrace.spark.compiling.compilation import Compilation, CompiledQuery, Range
+from headrace.spark.jobs.events import EventBus
+from headrace.spark.jobs.holds import QueryHold, release_holds
+from headrace.spark.jobs.job import Job
+from headrace.spark.jobs.look import LOOK_PREFIX, Look, LookPlaces
+from headrace.spark.jobs.progress import Counts, QueryProgress
+from headrace.spark.jobs.query import (
     QueryHome,
     RunningQuery,
     align,
@@ -44,17 +39,22 @@ from headrace.spark.query import (
     topics_of,
     with_partition_counts,
 )
-from headrace.spark.query_signals import QuerySignals, position_of
-from headrace.spark.registered import with_schema_ids
-from headrace.spark.rules import plan_text
-from headrace.spark.sample import Made, Sampling
-from headrace.spark.session import SparkSettings, start_session
-from headrace.spark.signal_log import SignalLog
-from headrace.spark.sink import Committer, Shown, write_once
+from headrace.spark.jobs.query_signals import QuerySignals, position_of
+from headrace.spark.jobs.sample import Made, Sampling
+from headrace.spark.jobs.sink import Committer, Shown, write_once
+from headrace.spark.jobs.status import BatchResult, JobStatus
+from headrace.spark.planning.plan import QueryPlan, plan_queries
+from headrace.spark.planning.rules import plan_text
+from headrace.spark.planning.tables import create_tables
+from headrace.spark.reading.registered import with_schema_ids
+from headrace.spark.reading.topics import open_topic
+from headrace.spark.session.functions import register_functions
+from headrace.spark.session.prepare import is_prepared
+from headrace.spark.session.session import SparkSettings, start_session
+from headrace.spark.sources.signal_log import SignalLog
 from headrace.spark.specs import Offsets, Output, QueryTopics, SinkSpec, TopicLocation
-from headrace.spark.status import BatchResult, JobStatus
-from headrace.spark.tables import create_tables
-from headrace.spark.topics import open_topic
+from headrace.spark.writing.commit import CommitLog, CommitRecord
+from headrace.spark.writing.files import preview_path
 from headrace.wire.client import Client
 
 if TYPE_CHECKING:
@@ -120,7 +120,7 @@ class Engine:
         if not is_prepared():
             # Beside the start of Spark; workers that start before it is done do without.
             self._compiling = subprocess.Popen(
-                [sys.executable, "-m", "headrace.spark.prepare"], stdin=subprocess.DEVNULL
+                [sys.executable, "-m", "headrace.spark.session.prepare"], stdin=subprocess.DEVNULL
             )
         self._owns_spark = SparkContext._active_spark_context is None
         own = SparkSettings(self.settings.data_directory / "spark", extra=self.settings.spark_conf)
@@ -130,8 +130,8 @@ class Engine:
             own = replace(own, shuffle_partitions=self.settings.shuffle_partitions)
         self._spark = start_session(own)
 
-        from headrace.spark.listener import ProgressListener  # noqa: PLC0415  (needs pyspark)
-        from headrace.spark.registration import register_source  # noqa: PLC0415
+        from headrace.spark.jobs.listener import ProgressListener  # noqa: PLC0415  (needs pyspark)
+        from headrace.spark.sources.registration import register_source  # noqa: PLC0415
 
         register_source(self._spark)
         self._listener = ProgressListener(self._report)

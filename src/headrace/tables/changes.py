@@ -12,8 +12,8 @@ import pyarrow as pa
 
 from headrace.errors import InvalidInput, did_you_mean
 from headrace.log import encode_batches
-from headrace.spark.commit import Rows, append_rows
-from headrace.spark.partitioner import by_partition, partitions_of
+from headrace.spark.writing.commit import Rows, append_rows
+from headrace.spark.writing.partitioner import by_partition, partitions_of
 from headrace.sql import Delete, InsertValues, Update
 from headrace.tables.definition import Table
 from headrace.tables.question import Answer, evaluated

@@ -12,9 +12,9 @@ import pyarrow.compute as pc
 
 from headrace.formats import Decoder
 from headrace.log import Records
-from headrace.spark.registered import source_decoder
+from headrace.spark.reading.registered import source_decoder
+from headrace.spark.reading.topics import Topic, open_topic
 from headrace.spark.specs import TableSpec, TopicLocation
-from headrace.spark.topics import Topic, open_topic
 from headrace.tables.definition import Table
 from headrace.tables.store import Row, TableStore
 

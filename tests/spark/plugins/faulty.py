@@ -17,7 +17,7 @@ from headrace.graph import Column, Schema
 from headrace.operators import Port, Spec
 from headrace.operators.serial_operator import KeyedConfig, Keys, Partitioned, SerialOperator
 from headrace.serial import Batch, Context, Operator
-from headrace.spark.orders import ORDERS_PROPERTY
+from headrace.spark.chains.orders import ORDERS_PROPERTY
 from headrace.spark.specs import SINK_PROPERTY
 
 

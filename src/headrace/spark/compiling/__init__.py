@@ -1,0 +1,1 @@
+"""From a query plan to what Spark runs: frames, counts on the way, and the start of chains."""

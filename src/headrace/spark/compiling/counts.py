@@ -1,0 +1,58 @@
+"""What is counted while rows pass through Spark's plan: how many leave each node, and what travels beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import reduce
+from operator import or_
+from types import ModuleType
+from typing import TYPE_CHECKING
+
+from headrace.graph.document import Node
+from headrace.spark.specs import ASIDE_COLUMNS, BAD_COLUMN, RECORD_TIME, SKIPPED_COLUMN
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame
+
+# Names under which Spark reports counts: rows that left a node under its id; with the source's id behind `bad:` its bad
+# rows, behind `skipped:` those that it left out, beyond the rows that it handed on.
+NODE_ROWS = "nodes"
+BAD_ROWS = "bad"
+SKIPPED_ROWS = "skipped"
+
+
+def node_counts(frame: DataFrame, keeps: Mapping[str, str | None]) -> list[Column]:
+    """For each node, how many rows its column keeps (None: all)."""
+    spark = functions()
+    every = spark.col(RECORD_TIME).isNull() if RECORD_TIME in frame.columns else spark.lit(True)
+    return [spark.count_if(every if keep is None else spark.col(keep)).alias(node) for node, keep in keeps.items()]
+
+
+def wanted_only(frame: DataFrame, keeps: set[str | None]) -> DataFrame:
+    """Rows that some sink keeps (None: all), and what travels beside them, to be counted and kept as dead letters."""
+    spark = functions()
+    if None in keeps:
+        return frame
+    conditions = [spark.col(keep) for keep in sorted(keep for keep in keeps if keep is not None)]
+    conditions += [spark.col(name).isNotNull() for name in asides_of(frame)]
+    return frame.where(reduce(or_, conditions)) if conditions else frame
+
+
+def asides_of(frame: DataFrame) -> tuple[str, ...]:
+    """The columns of the frame that carry something beside the rows of data."""
+    return tuple(name for name in frame.columns if name in ASIDE_COLUMNS)
+
+
+def aside_counts(frame: DataFrame, source: Node) -> list[Column]:
+    spark = functions()
+    counts = {
+        BAD_COLUMN: spark.count(BAD_COLUMN).alias(f"{BAD_ROWS}:{source.id}"),
+        SKIPPED_COLUMN: spark.coalesce(spark.sum(SKIPPED_COLUMN), spark.lit(0)).alias(f"{SKIPPED_ROWS}:{source.id}"),
+    }
+    return [counts[name] for name in asides_of(frame) if name in counts]
+
+
+def functions() -> ModuleType:
+    from pyspark.sql import functions as found  # noqa: PLC0415  (pyspark costs half a second: only where used)
+
+    return found

@@ -1,0 +1,1 @@
+"""Running pipelines: their queries, what these commit, and what is told of them."""

@@ -1,0 +1,153 @@
+"""Spark's progress reports, as counts by node, edge and partition."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from headrace.graph.document import Document
+from headrace.spark.compiling.counts import BAD_ROWS, NODE_ROWS, SKIPPED_ROWS
+from headrace.spark.jobs.query_figures import QueryFigures
+from headrace.spark.jobs.status import NodeCount, QueryStatus
+from headrace.spark.planning.plan import QueryPlan
+from headrace.spark.reading.positions import parse_offsets
+from headrace.spark.specs import node_of
+
+if TYPE_CHECKING:
+    from pyspark.sql.streaming.listener import SourceProgress, StreamingQueryProgress
+
+
+@dataclass(slots=True)
+class QueryProgress:
+    """Totals of one query since its job started; the listener's thread writes. By source node: the topic that it reads,
+    and `ends`, which begin where the query does."""
+
+    plan: QueryPlan
+    topics: Mapping[str, str]
+    batch: int = -1
+    batch_ms: float = 0.0
+    rows_per_second: float = 0.0
+    ends: dict[str, dict[str, int]] = field(default_factory=dict)
+    lag: dict[str, int] = field(default_factory=dict)
+    rows: dict[str, int] = field(default_factory=dict)
+    bad: dict[str, int] = field(default_factory=dict)
+    late: int = 0
+    figures: QueryFigures = field(default_factory=QueryFigures)
+    signals: Mapping[str, int] = field(default_factory=dict)
+    """Signals by what became of them."""
+
+    def add(self, report: StreamingQueryProgress, document: Document) -> dict[str, object]:
+        """Takes one report in; returns what happened in that batch, for a progress event."""
+        before = self.positions
+        self.ends = {**self.ends, **self._offsets(report, "endOffset")}
+        after = self.positions
+        latest = self._by_partition(self._offsets(report, "latestOffset"))
+        nodes, bad = self._node_rows(report)
+        late = sum(operator.numRowsDroppedByWatermark for operator in report.stateOperators)
+        self.batch = report.batchId
+        self.batch_ms = float(report.durationMs.get("triggerExecution", 0))
+        # Spark sees only what its tasks hand on: of rows that they stage, nothing but commit messages.
+        read = sum(nodes.get(source.id, 0) for source in self.plan.sources)
+        self.rows_per_second = read / self.batch_ms * 1000 if self.batch_ms else 0.0
+        self.lag = {partition: max(0, latest.get(partition, end) - end) for partition, end in after.items()}
+        self.late += late
+        for total, counted in ((self.rows, nodes), (self.bad, bad)):
+            for node, rows in counted.items():
+                total[node] = total.get(node, 0) + rows
+        return {
+            "query": self.plan.name,
+            "batch": self.batch,
+            "batch_ms": self.batch_ms,
+            "duration_ms": dict(report.durationMs),
+            "nodes": nodes,
+            "edges": {f"{e.source}→{e.target}": nodes[e.source] for e in document.edges if e.source in nodes},
+            "partitions": {partition: end - before.get(partition, end) for partition, end in after.items()},
+            "lag": dict(self.lag),
+            "bad": sum(bad.values()) + self.figures.failed_in(self.batch),
+            "late": late,
+        }
+
+    @property
+    def positions(self) -> dict[str, int]:
+        """Topic partition → offset after the last record that is in the output, of every source that reads it."""
+        return self._by_partition(self.ends)
+
+    def status(self) -> QueryStatus:
+        counted = self.figures.by_node()
+        counts = [self._count(node, rows, counted.get(node, {})) for node, rows in self.rows.items()]
+        return QueryStatus(
+            self.plan.name,
+            self.batch,
+            self.batch_ms,
+            self.rows_per_second,
+            dict(self.lag),
+            tuple(counts),
+            self.plan.members,
+            self.positions,
+            dict(self.signals),
+        )
+
+    def _count(self, node: str, rows: int, counted: Mapping[str, int]) -> NodeCount:
+        """Rows of a node, and what Spark and the node's tasks counted besides."""
+        late = self.late if node == self.plan.base.id and self.plan.chained else 0
+        return NodeCount(
+            node,
+            rows,
+            self.bad.get(node, 0) + counted.get("failed", 0),
+            late + counted.get("late", 0),
+            counted.get("copies", 0),
+            counted.get("copied_bytes", 0),
+            self.figures.state_bytes.get(node),
+        )
+
+    def _by_partition(self, offsets: Mapping[str, Mapping[str, int]]) -> dict[str, int]:
+        """What several sources of one topic have in common is the smallest offset."""
+        found: dict[str, int] = {}
+        for node, partitions in offsets.items():
+            for partition, offset in partitions.items():
+                name = f"{self.topics[node]}-{partition}"
+                found[name] = min(offset, found.get(name, offset))
+        return found
+
+    def _source_of(self, report: SourceProgress) -> str:
+        """The node that a report of a source is about; where a query has several, their offsets name them."""
+        offsets: dict[str, Any] = json.loads(report.endOffset) if (report.endOffset or "").startswith("{") else {}
+        return node_of(offsets) or self.plan.source.id
+
+    def _offsets(self, report: StreamingQueryProgress, name: str) -> dict[str, dict[str, int]]:
+        found = {self._source_of(source): parse_offsets(getattr(source, name)) for source in report.sources}
+        return {node: offsets for node, offsets in found.items() if node in self.topics and offsets}
+
+    def _node_rows(self, report: StreamingQueryProgress) -> tuple[dict[str, int], dict[str, int]]:
+        counts = Counts.of((name, row.asDict()) for name, row in report.observedMetrics.items())
+        handed_on: dict[str, int] = {}
+        for source in report.sources:
+            # A source that feeds two sides of a join is reported twice, with the same rows.
+            node = self._source_of(source)
+            handed_on[node] = max(source.numInputRows, handed_on.get(node, 0))
+        rows = {node: n - counts.bad.get(node, 0) + counts.skipped.get(node, 0) for node, n in handed_on.items()}
+        # Tasks count rows that never reach Spark: in a chain, and those that they stage as they read them.
+        return {**rows, **self.figures.rows_of(report.batchId), **counts.nodes}, counts.bad
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """What was observed under our names: rows by node; bad rows, and rows left out, by source."""
+
+    nodes: dict[str, int] = field(default_factory=dict)
+    bad: dict[str, int] = field(default_factory=dict)
+    skipped: dict[str, int] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, observed: Iterable[tuple[str, Mapping[str, Any]]]) -> Counts:
+        counts = cls()
+        kinds = {BAD_ROWS: counts.bad, SKIPPED_ROWS: counts.skipped}
+        for key, rows in (item for name, row in observed if name.startswith(NODE_ROWS) for item in row.items()):
+            kind, _, source = key.partition(":")
+            if kind in kinds:
+                kinds[kind][source] = rows
+            else:
+                counts.nodes[key] = rows
+        return counts

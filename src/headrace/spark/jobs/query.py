@@ -1,0 +1,216 @@
+"""One streaming query of a job: brought into step with the log, then started."""
+
+from __future__ import annotations
+
+import shutil
+import time
+from collections.abc import Iterable, Mapping
+from contextlib import closing
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from headrace.errors import Conflict
+from headrace.graph.document import Node
+from headrace.operators import Catalogue
+from headrace.operators.serial_chain import ChainPlan
+from headrace.spark.compiling.compilation import Compilation, CompiledQuery, Range
+from headrace.spark.jobs.progress import QueryProgress
+from headrace.spark.jobs.sink import Committer
+from headrace.spark.planning.plan import QueryPlan, identity
+from headrace.spark.planning.tables import TABLE_TOPIC_CONFIG
+from headrace.spark.reading.topics import open_topic
+from headrace.spark.specs import Offsets, Output, Shaping, SinkSpec, TopicLocation
+from headrace.spark.writing.checkpoint import Checkpoint
+from headrace.spark.writing.commit import OPENED, CommitLog, CommitRecord
+from headrace.spark.writing.files import make_visible, sweep
+from headrace.wire.client import Client
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+    from pyspark.sql.streaming.query import StreamingQuery
+
+DEFAULT_PARTITIONS = 1
+
+
+@dataclass(frozen=True, slots=True)
+class QueryHome:
+    """Where a query of a pipeline keeps its files, and its name in the log."""
+
+    pipeline: str
+    plan: QueryPlan
+    jobs_directory: Path
+
+    @property
+    def name(self) -> str:
+        return f"{self.pipeline}.{self.plan.name}"
+
+    @property
+    def directory(self) -> Path:
+        return self.jobs_directory / self.pipeline / self.plan.name
+
+    @property
+    def checkpoint(self) -> Path:
+        return self.directory / "checkpoint"
+
+    def sink_spec(self, bootstrap: str, outputs: tuple[Output, ...], shaping: Shaping | None = None) -> SinkSpec:
+        staging = self.directory / "staging"
+        staging.mkdir(parents=True, exist_ok=True)
+        return SinkSpec(self.name, bootstrap, str(staging), str(self.checkpoint), outputs, shaping or Shaping())
+
+
+def open_query(
+    home: QueryHome, log: CommitLog, topics: Mapping[str, TopicLocation], starts: Mapping[str, str], *, reset: bool
+) -> CommitRecord:
+    """Takes the query over: nobody else can commit to it any more. Returns where it stands.
+
+    `topics` and `starts` are by source node: where its topic is, and where reading begins. The first time, and on
+    reset, its beginning is fixed and written down: a crash cannot move it.
+    Raises Conflict when what is stored belongs to another plan.
+    """
+    log.create()
+    last = None if reset else log.last()
+    wanted = identity(home.plan)
+    if last is None:
+        begin = {node: resolve_start(location, starts[node]) for node, location in topics.items()}
+        last = CommitRecord(OPENED, time.time_ns() // 1_000_000, wanted, begin)
+        log.commit(last, {})
+    elif last.identity != wanted:
+        raise Conflict(
+            f"the stored state of query {home.name} belongs to another version of the pipeline",
+            node=home.plan.base.id,
+            hint="start with --reset to drop the state and begin anew, or go back to that version",
+        )
+    return last.with_sources(topics)
+
+
+def align(home: QueryHome, spec: SinkSpec, last: CommitRecord) -> None:
+    """Brings the files of the query into step with its last commit record."""
+    make_visible(last.files)
+    sweep(spec, last.files)
+    Checkpoint(home.checkpoint).rebuild(last)
+    if last.batch == OPENED:
+        shutil.rmtree(home.directory / "preview", ignore_errors=True)
+
+
+class RunningQuery:
+    """A started query, its progress, and the error that its commits raised, if any."""
+
+    def __init__(
+        self,
+        home: QueryHome,
+        compiled: CompiledQuery,
+        committer: Committer,
+        progress: QueryProgress,
+        *,
+        until_end: bool,
+    ) -> None:
+        self.progress = progress
+        self.placement = compiled.placement
+        self._committer = committer
+        self._failure: Exception | None = None
+        writer = compiled.frame.writeStream.queryName(home.name).outputMode(home.plan.output_mode)
+        writer = writer.option("checkpointLocation", str(home.checkpoint))
+        if until_end:
+            writer = writer.trigger(availableNow=True)
+        self.query: StreamingQuery = writer.foreachBatch(self._write).start()
+        # Of this start: the query's own id is the same after a restart.
+        self.run_id = str(self.query.runId)
+
+    @property
+    def failure(self) -> BaseException | None:
+        """Why the query ended, if it failed; None while it runs."""
+        ended = self.query.exception()
+        return None if ended is None else self._failure or ended
+
+    @property
+    def has_ended(self) -> bool:
+        return not self.query.isActive
+
+    @property
+    def is_reported(self) -> bool:
+        """Whether the last batch that Spark finished has been counted here."""
+        last = self.query.lastProgress
+        return last is None or self.progress.batch >= last.batchId
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether all that follows from the rows that were read is committed."""
+        status = self.query.status
+        return not status["isTriggerActive"] and not status["isDataAvailable"] and self._committer.is_settled
+
+    def replace_chain(self, plan: ChainPlan, catalogue: Catalogue, identity: str) -> None:
+        """Other serial operators, without a stop: see `ChainDriver.replace`. Raises Conflict."""
+        if self._committer.chain is None:
+            raise Conflict("the query has no serial operators")
+        self._committer.chain.replace(plan, catalogue, identity)
+
+    @property
+    def paused_by(self) -> str | None:
+        """The signal that the query waits behind, if it is paused."""
+        return None if self._committer.signals is None else self._committer.signals.record.paused_by
+
+    @property
+    def stopped_by(self) -> str | None:
+        """The signal at which the query is to end, once it has committed everything before it."""
+        return None if self._committer.signals is None else self._committer.signals.record.stopped_by
+
+    def stop(self) -> None:
+        """The query has ended afterwards, and its connection to the broker is closed."""
+        self.query.stop()
+        self._committer.close()
+
+    def _write(self, frame: DataFrame, batch: int) -> None:
+        try:
+            self._committer.write(frame, batch)
+        except Exception as error:
+            # Spark searches the text of an error with a pattern that overflows the stack on long ones.
+            self._failure = error
+            raise RuntimeError(type(error).__name__) from None
+
+
+def with_partition_counts(client: Client, outputs: tuple[Output, ...], wanted: dict[str, int]) -> tuple[Output, ...]:
+    """Creates the topics that are missing; the outputs then know how many partitions each has."""
+    topics = {output.target for output in outputs if output.kind == "topic"}
+    known = client.metadata(topics).topics if topics else {}
+    missing = {topic: wanted.get(topic, DEFAULT_PARTITIONS) for topic in topics if topic not in known}
+    tables = {output.target for output in outputs if output.table is not None}
+    for config, chosen in ((TABLE_TOPIC_CONFIG, missing.keys() & tables), (None, missing.keys() - tables)):
+        if chosen:
+            client.create_topics({topic: missing[topic] for topic in chosen}, config, exist_ok=True)
+    if missing:
+        known = client.metadata(topics).topics
+    counts = {topic: len(known[topic].leaders) for topic in topics}
+    return tuple(
+        replace(output, partition_count=counts[output.target]) if output.kind == "topic" else output
+        for output in outputs
+    )
+
+
+def resolve_start(location: TopicLocation, start: str) -> Offsets:
+    """Offsets for `earliest`, `latest`, `offset:N` or `timestamp:ISO8601`, within what the log still has."""
+    kind, _, value = start.partition(":")
+    with closing(open_topic(location)) as topic:
+        bounds = topic.bounds()
+        if kind == "timestamp":
+            moment = datetime.fromisoformat(value)
+            moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+            found = topic.offsets_at(int(moment.timestamp() * 1000))
+            return {str(partition): found[partition] for partition in bounds}
+    positions = {
+        "earliest": lambda first, end: first,
+        "latest": lambda first, end: end,
+        "offset": lambda first, end: min(max(int(value), first), end),
+    }
+    return {str(partition): positions[kind](first, end) for partition, (first, end) in bounds.items()}
+
+
+def batch_range(location: TopicLocation, start: str, end: str) -> Range:
+    """The range of a batch run, fixed before it begins."""
+    return Range(resolve_start(location, start), resolve_start(location, end))
+
+
+def topics_of(nodes: Iterable[Node], compilation: Compilation) -> dict[str, TopicLocation]:
+    """Where the topics are that source nodes read, by node; others are passed over."""
+    return {node.id: compilation.location(str(node.config["topic"])) for node in nodes if node.operator == "topic"}

@@ -1,0 +1,15 @@
+"""Serial operators run as one chain, as near to the reader and the writer as can be (`spark/placement.py`)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from headrace.spark.planning.placement import place
+from headrace.spark.planning.rules.query import PlannedQuery
+
+
+def fired(query: PlannedQuery) -> Iterator[str]:
+    chain = query.chain
+    if chain is not None:
+        names = " → ".join(node.id for node in chain.nodes)
+        yield f"chain: {names}, {place(query.plan, chain, query.validated, query.catalogue)}"

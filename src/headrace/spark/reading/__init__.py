@@ -1,0 +1,1 @@
+"""Rows of topics and tables, as tasks and the driver read them."""

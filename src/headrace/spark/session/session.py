@@ -1,0 +1,121 @@
+"""The Spark session: settings for small machines, quiet logs, workers that start warm."""
+
+from __future__ import annotations
+
+import os
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from headrace.errors import ExternalFailure
+from headrace.spark.session.home import spark_home
+from headrace.spark.session.java import find_java
+from headrace.spark.session.planners import start_planners
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+# A slow query must not starve the others, so there are more task slots than cores; 3 = tries of a task.
+TASK_SLOTS = max(8, 4 * (os.cpu_count() or 2))
+TASK_TRIES = 3
+
+_LOG4J = """rootLogger.level = error
+rootLogger.appenderRef.file.ref = file
+appender.file.type = RollingFile
+appender.file.name = file
+appender.file.fileName = {directory}/spark.log
+appender.file.filePattern = {directory}/spark.%i.log
+appender.file.layout.type = PatternLayout
+appender.file.layout.pattern = %d{{yyyy-MM-dd'T'HH:mm:ss.SSS}} %p %c{{1}}: %m%n%ex
+appender.file.policies.type = SizeBasedTriggeringPolicy
+appender.file.policies.size = 16MB
+appender.file.strategy.type = DefaultRolloverStrategy
+appender.file.strategy.max = 3
+"""
+
+# One store for both sides of a join, rows found by their time.
+JOIN_STATE_FORMAT = "4"
+
+
+@dataclass(frozen=True, slots=True)
+class SparkSettings:
+    """`master` is local by default, or `spark://…` or `k8s://…`; `extra` wins over everything here."""
+
+    directory: Path
+    master: str = f"local[{TASK_SLOTS},{TASK_TRIES}]"
+    driver_memory_mb: int = 1024
+    shuffle_partitions: int = field(default_factory=lambda: os.cpu_count() or 2)
+    extra: dict[str, str] = field(default_factory=dict)
+
+
+def start_session(settings: SparkSettings) -> SparkSession:
+    """Starts the JVM, or takes the running one. Raises ExternalFailure when Java is missing or does not start."""
+    settings.directory.mkdir(parents=True, exist_ok=True)
+    os.environ["JAVA_HOME"] = str(find_java(settings.directory).home)
+    is_local = settings.master.startswith("local")
+    os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
+    os.environ["PYSPARK_PYTHON"] = start_planners().python if is_local else sys.executable
+    log4j = settings.directory / "log4j2.properties"
+    log4j.write_text(_LOG4J.format(directory=settings.directory))
+
+    from pyspark.errors import PySparkException  # noqa: PLC0415  (pyspark costs half a second: only where it is used)
+    from pyspark.sql import SparkSession  # noqa: PLC0415
+
+    builder = SparkSession.builder.master(settings.master).appName("headrace")
+    for name, value in session_conf(settings, log4j).items():
+        builder = builder.config(name, value)
+    try:
+        with spark_home(settings.directory):
+            session = builder.getOrCreate()
+        _let_snapshots_be_copied(session)
+        return session
+    except (PySparkException, OSError, RuntimeError) as error:
+        raise ExternalFailure(f"Spark does not start: {error}", hint="headrace doctor shows what is missing") from error
+
+
+def _let_snapshots_be_copied(session: SparkSession) -> None:
+    """Hadoop's copy of a local file insists on the slow kind of local file system, and so do snapshots of state: the
+    raw one gets a configuration of its own, in which its copies find that kind."""
+    jvm: Any = session._jvm
+    hadoop = jvm.org.apache.hadoop
+    local = hadoop.fs.FileSystem.get(jvm.java.net.URI("file:///"), session._jsc.hadoopConfiguration())
+    own = hadoop.conf.Configuration(local.getConf())
+    own.set("fs.file.impl", "org.apache.hadoop.fs.LocalFileSystem")
+    own.set("fs.file.impl.disable.cache", "true")
+    local.setConf(own)
+
+
+def session_conf(settings: SparkSettings, log4j: Path) -> dict[str, str]:
+    """Each line away from Spark's default has its reason beside it."""
+    checkpointing = "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager"
+    state_store = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
+    return {
+        "spark.driver.host": "127.0.0.1",  # loopback only
+        "spark.driver.bindAddress": "127.0.0.1",
+        "spark.ui.enabled": "false",
+        "spark.driver.memory": f"{settings.driver_memory_mb}m",
+        "spark.driver.extraJavaOptions": f"-Dlog4j2.configurationFile=file:{log4j} -XX:+UseParallelGC -Xss2m",
+        "spark.sql.session.timeZone": "UTC",
+        "spark.sql.shuffle.partitions": str(settings.shuffle_partitions),
+        "spark.sql.adaptive.enabled": "false",  # the number of partitions must not change under a stream
+        "spark.sql.warehouse.dir": str(settings.directory / "warehouse"),
+        "spark.local.dir": str(settings.directory / "local"),
+        "spark.sql.execution.arrow.pyspark.enabled": "true",
+        "spark.sql.execution.arrow.maxRecordsPerBatch": "65536",
+        "spark.sql.execution.arrow.maxBytesPerBatch": "64m",  # a packet for a lane is a row of megabytes
+        "spark.python.worker.reuse": "true",
+        "spark.python.daemon.module": "headrace.spark.session.daemon",  # forks workers that have imported everything
+        "spark.python.unix.domain.socket.enabled": "true",  # halves the task part of a small batch
+        "spark.hadoop.fs.file.impl": "org.apache.hadoop.fs.RawLocalFileSystem",  # no .crc files, no chmod forks
+        "spark.sql.streaming.checkpointFileManagerClass": checkpointing,
+        "spark.sql.streaming.stateStore.providerClass": state_store,
+        "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled": "true",
+        "spark.sql.streaming.join.stateFormatVersion": JOIN_STATE_FORMAT,
+        "spark.sql.streaming.minBatchesToRetain": "10",
+        "spark.sql.streaming.numRecentProgressUpdates": "20",
+        "spark.sql.streaming.noDataProgressEventInterval": "10000",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.log.level": "ERROR",
+        **settings.extra,
+    }

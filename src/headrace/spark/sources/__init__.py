@@ -1,0 +1,1 @@
+"""Our Spark data sources, and how far each micro-batch reads."""

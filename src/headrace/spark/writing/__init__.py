@@ -1,0 +1,1 @@
+"""What tasks stage for sinks, and the record that commits it."""

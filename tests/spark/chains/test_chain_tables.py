@@ -1,0 +1,55 @@
+"""What tasks of a chain look up: the version that the offsets of their micro-batch name, read once."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+from headrace.formats import ValueFormat, with_schema
+from headrace.graph.schema import Schema
+from headrace.operators.arrow_types import column_types
+from headrace.operators.columnar import planned, scope_of
+from headrace.spark.chains.tables import TableReading, in_versions, rows_of
+from headrace.spark.specs import TableSpec, TopicLocation
+
+if TYPE_CHECKING:
+    from tests.spark.conftest import Stack
+
+pytestmark = pytest.mark.spark
+
+COLUMNS = Schema.parse("k STRING, maximum INT")
+
+
+def reading(stack: Stack, topic: str) -> TableReading:
+    """Half of each maximum above one."""
+    location = TopicLocation(topic, stack.bootstrap, str(stack.data / "log"))
+    spec = TableSpec("limits", location, with_schema(ValueFormat("json"), column_types(COLUMNS)))
+    forms = {name: planned(text, scope_of(COLUMNS)) for name, text in (("k", "k"), ("twice", "maximum / 2"))}
+    columns = {name: form for name, form in forms.items() if form is not None}
+    return TableReading("with", "right", spec, str(COLUMNS), columns, planned("maximum > 1", scope_of(COLUMNS)))
+
+
+def write_ahead(end: int) -> str:
+    """As Spark writes it: a version, what holds for all sources, then the offsets of each."""
+    return "\n".join(["v1", "{}", json.dumps({"0": 7, "table:limits:0": end, "table:other:0": 99})])
+
+
+def test_each_micro_batch_gets_the_version_that_its_offsets_name(stack: Stack) -> None:
+    rows = [{"k": "a", "maximum": 1}, {"k": "b", "maximum": 4}, {"k": "a", "maximum": 6}]
+    wanted = reading(stack, stack.topic("limits", rows, partitions=1))
+    expected = {1: [], 2: [("b", 2.0)], 3: [("b", 2.0), ("a", 3.0)]}
+    for end in (1, 2, 3, 1, 3):
+        (one,) = in_versions([wanted], write_ahead(end))
+        sent = TableReading.from_json(json.loads(json.dumps(one.to_json())))
+        assert sent == one
+        found = rows_of(sent)
+        assert [tuple(row.values()) for row in found.rows.to_pylist()] == expected[end]
+        assert rows_of(one) is found
+
+
+def test_a_query_that_reads_no_topic_gets_the_newest_version(stack: Stack) -> None:
+    wanted = reading(stack, stack.topic("limits", [{"k": "a", "maximum": 4}], partitions=1))
+    (one,) = in_versions([wanted], "v1\n{}\n-")
+    assert one.table.end == {"0": 1}

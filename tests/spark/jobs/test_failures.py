@@ -1,0 +1,95 @@
+"""What our code raised in another process comes back as an error that names the node."""
+
+from __future__ import annotations
+
+from headrace.graph.document import Document, Node
+from headrace.spark.jobs.failures import explain
+
+TRACEBACK = """[STREAM_FAILED] Query terminated with exception: Job aborted due to stage failure
+Traceback (most recent call last):
+  File "worker.py", line 1, in main
+headrace.errors.InvalidInput: node 'telemetry': the record in telemetry-0 at offset 7 is not json
+hint: bad_rows=drop counts such records
+
+\tat org.apache.spark.Some.where(Some.scala:1)
+"""
+
+
+def test_an_error_of_ours_is_found_in_sparks_message() -> None:
+    error, retriable = explain(RuntimeError(TRACEBACK))
+    assert error.node == "telemetry"
+    assert error.message == "the record in telemetry-0 at offset 7 is not json"
+    assert error.hint == "bad_rows=drop counts such records"
+    assert not retriable
+
+
+def test_what_may_pass_is_tried_again() -> None:
+    _, retriable = explain(RuntimeError("headrace.wire.client.errors.ConnectionLost: no broker at 127.0.0.1:1"))
+    assert retriable
+    _, retriable = explain(RuntimeError("headrace.errors.CorruptData: topic-0: offsets 1 to 5 are no longer there"))
+    assert not retriable
+
+
+def test_an_unknown_failure_is_shown_short_and_tried_again() -> None:
+    error, retriable = explain(RuntimeError("executor lost\n\tat a\n\tat b\n" + "x" * 10_000))
+    assert error.message.startswith("executor lost")
+    assert len(error.message) <= 2_000
+    assert retriable
+
+
+def test_what_the_input_or_the_code_is_to_blame_for_is_not_tried_again() -> None:
+    divided = "[DIVIDE_BY_ZERO] Division by zero. SQLSTATE: 22012"
+    broken = "[PYTHON_EXCEPTION] Traceback (most recent call last):\n  File x\nNameError: name 'y' is not defined"
+    assert [explain(RuntimeError(text))[1] for text in (divided, broken)] == [False, False]
+
+
+OPERATOR_TRACEBACK = """[STREAM_FAILED] Query terminated with exception: Job aborted due to stage failure
+Traceback (most recent call last):
+  File "functions.py", line 9, in inverse
+headrace.errors.InvalidInput: a price of 0
+
+The above exception was the direct cause of the following exception:
+
+Traceback (most recent call last):
+  File "boundary.py", line 90, in process
+headrace.serial.boundary.OperatorFailed: node 'inverse': {kind}: {message} (in lane 3, offset 102, row {{"price": 0}})
+Traceback (most recent call last):
+  File "functions.py", line 9, in inverse
+headrace.errors.InvalidInput: a price of 0
+{kind}: {message}
+record: {{"symbol": "c", "price": 0, "_offset": 102}}
+
+\tat org.apache.spark.Some.where(Some.scala:1)
+"""
+
+
+def test_what_an_operator_raised_is_told_with_its_node_and_the_record() -> None:
+    text = OPERATOR_TRACEBACK.format(kind="ZeroDivisionError", message="division by zero")
+    error, retriable = explain(RuntimeError(text))
+    assert error.node == "inverse"
+    assert error.message.startswith("ZeroDivisionError: division by zero (in lane 3")
+    assert error.record == {"symbol": "c", "price": 0, "_offset": 102}
+    assert error.to_dict()["record"] == error.record
+    assert not retriable
+
+
+def test_an_operator_that_waits_for_others_is_tried_again() -> None:
+    text = OPERATOR_TRACEBACK.format(kind="ConnectionError", message="no answer")
+    assert explain(RuntimeError(text))[1]
+
+
+def test_a_record_that_was_cut_off_on_its_way_is_left_out() -> None:
+    text = OPERATOR_TRACEBACK.format(kind="KeyError", message="'x'").replace('"c", "price": 0', '"c')
+    error, _ = explain(RuntimeError(text))
+    assert (error.node, error.record) == ("inverse", None)
+
+
+def test_the_node_of_a_function_is_known_if_it_is_the_only_caller() -> None:
+    text = (
+        "Traceback\nheadrace.errors.InvalidInput: the function 'inverse' failed with (0,): ZeroDivisionError: division"
+    )
+    once = Node("a", "filter", {"condition": "`tax.py:inverse`(n) > 1"})
+    error, _ = explain(RuntimeError(text), Document("p", (once, Node("b", "select", {"columns": ["n"]}))))
+    assert (error.node, error.message) == ("a", "the function 'inverse' failed with (0,): ZeroDivisionError: division")
+    twice = Node("b", "select", {"columns": ["INVERSE(n) AS i"]})
+    assert explain(RuntimeError(text), Document("p", (once, twice)))[0].node is None
