@@ -113,11 +113,12 @@ def test_without_keys_a_window_can_run_in_a_chain_but_does_better_in_sparks_plan
         assert operator.chain_instance(config, {"in": SCHEMA}) is not None
 
 
-def test_sessions_are_left_to_spark() -> None:
+def test_sessions_run_in_a_chain_unless_they_count_distinct_values() -> None:
     operator = GapWindow()
-    config = operator.configure({"gap": "5s", "time": "ts", "keys": ["k"], "aggregates": ["count(*) AS c"]})
-    assert operator.chain_instance(config, {"in": SCHEMA}) is None
-    assert operator.why_not_in_chain(config, {"in": SCHEMA}) == "its windows grow with their rows"
+    for item, cause in (("count(*) AS c", None), ("count(DISTINCT n) AS c", "distinct values of sessions that")):
+        config = operator.configure({"gap": "5s", "time": "ts", "keys": ["k"], "aggregates": [item]})
+        assert (operator.chain_instance(config, {"in": SCHEMA}) is None) is (cause is not None)
+        assert str(operator.why_not_in_chain(config, {"in": SCHEMA})).startswith(str(cause))
 
 
 def test_a_hidden_event_time_is_left_to_spark_unless_a_window_gives_it() -> None:

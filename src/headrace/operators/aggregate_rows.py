@@ -128,7 +128,13 @@ class WindowRows(_Aggregating):
 
     def open(self, context: Context) -> None:
         super().open(context)
-        self._windows = OpenWindows(context.state, self._plan.keys, self._plan.aggregates, tells_time=not self._changes)
+        self._windows = OpenWindows(
+            context.state,
+            self._plan.keys,
+            self._plan.aggregates,
+            # The last moment of the window, as Spark has it.
+            told_before_end_us=None if self._changes else 1,
+        )
 
     @property
     def _group_key(self) -> Fields:

@@ -1,13 +1,16 @@
-"""`gap-window`: any aggregates per key over sessions of event time, in Spark's own plan."""
+"""`gap-window`: any aggregates per key over sessions of event time."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from pydantic import Field, model_validator
 
-from headrace.graph.schema import backquoted
+from headrace.graph.schema import Schema, backquoted
+from headrace.operators.aggregate_checks import why_not
 from headrace.operators.aggregate_items import Aggregates
+from headrace.operators.aggregate_plan import aggregate_plan
 from headrace.operators.durations import duration_ms
 from headrace.operators.event_windows import (
     OUTPUT,
@@ -16,12 +19,19 @@ from headrace.operators.event_windows import (
     Keys,
     Time,
     refuse_no_length,
+    span_us,
 )
+from headrace.operators.session_rows import PlannedSessionRows
 from headrace.operators.settings import Duration
 from headrace.operators.spec import Port, Spec
+from headrace.serial import Operator as Instance
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
+
+
+# Spark's sessions end a microsecond earlier than ours (see `windowed`), and tell their last moment.
+_TOLD_BEFORE_END_US = 2
 
 
 class GapWindowConfig(EventWindowConfig):
@@ -59,6 +69,20 @@ class GapWindow(EventWindow[GapWindowConfig]):
         stateful=True,
     )
     config_type = GapWindowConfig
+
+    def why_not_in_chain(self, config: GapWindowConfig, inputs: Mapping[str, Schema]) -> str | None:
+        if (reason := why_not(config, inputs["in"], time=config.time)) is not None:
+            return reason
+        if aggregate_plan(config, inputs["in"]).distincts:
+            return "distinct values of sessions that become one are left to Spark"
+        return None
+
+    def chain_instance(self, config: GapWindowConfig, inputs: Mapping[str, Schema]) -> Instance | None:
+        schema = inputs["in"]
+        if self.why_not_in_chain(config, inputs) is not None:
+            return None
+        plan, time = aggregate_plan(config, schema), schema.require(config.time).name
+        return PlannedSessionRows(plan, time, span_us(config.gap), told_before_end_us=_TOLD_BEFORE_END_US)
 
     def windowed(self, config: GapWindowConfig, frame: DataFrame) -> tuple[DataFrame, Column]:
         from pyspark.sql import functions as spark  # noqa: PLC0415 - the catalogue loads without Spark

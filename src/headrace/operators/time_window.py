@@ -17,7 +17,7 @@ from headrace.operators.late_rows import Flags, Late, LateFor, LateTopic, set_la
 from headrace.operators.serial_operator import TIME, Keys, Partitioned, Partitioner
 from headrace.operators.settings import ColumnName, Duration, SqlExpression, refuse_setting
 from headrace.operators.spec import Port, Spec
-from headrace.operators.window_operator import TOLD, WindowConfig, WindowInstance, WindowOperator
+from headrace.operators.window_operator import TOLD, WindowConfig, Windowing, WindowInstance, WindowOperator
 from headrace.operators.window_spans import Spans
 from headrace.serial import Batch, Timer, group, microseconds, timestamps
 from headrace.serial import Operator as Instance
@@ -87,13 +87,13 @@ class TimeWindow(WindowOperator[TimeWindowConfig]):
     config_type = TimeWindowConfig
 
     def instance(self, config: TimeWindowConfig, schema: Schema) -> Instance:
-        return _TimeWindow(config, schema)
+        return _TimeWindow(Windowing.of(config, schema), config.spans)
 
 
 class _TimeWindow(WindowInstance):
-    def __init__(self, config: TimeWindowConfig, schema: Schema) -> None:
-        super().__init__(config, schema)
-        self._spans = config.spans
+    def __init__(self, windowing: Windowing, spans: Spans) -> None:
+        super().__init__(windowing)
+        self._spans = spans
 
     def process(self, batch: Batch) -> Iterable[Batch]:
         rows, names = self._in_windows(batch.rows)

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeVar
 
 import pyarrow as pa
 
-from headrace.graph.schema import Schema
-from headrace.operators.aggregates import parse_aggregates
+from headrace.graph.schema import Column, Schema
+from headrace.operators.aggregates import Aggregate, parse_aggregates
 from headrace.operators.event_time import check_time
 from headrace.operators.expressions import parse_expression
-from headrace.operators.late_rows import LateConfig, read_beside
+from headrace.operators.late_rows import LateConfig, LatePolicy, read_beside
 from headrace.operators.projection import refuse_doubles
 from headrace.operators.serial_operator import KeyedConfig, SerialOperator, check_keys
 from headrace.operators.window_state import OpenWindows, window_schema
@@ -51,25 +52,53 @@ class WindowOperator(SerialOperator[W]):
         return {"in": frozenset((config.time, *config.keys)).union(read_beside(config, inputs["in"]), *read)}
 
 
+@dataclass(frozen=True, slots=True)
+class Windowing:
+    """What a lane's windows keep, tell, and do with late rows."""
+
+    time: str
+    keys: Sequence[Column]
+    aggregates: Sequence[Aggregate]
+    changes: bool = False
+    late: LatePolicy = "drop"
+    kept_us: int = 0
+    told_before_end_us: int | None = None
+    """Where rows that leave have an event time as their last column: how long before the window's end it is."""
+
+    @classmethod
+    def of(cls, config: WindowConfig, schema: Schema) -> Windowing:
+        return cls(
+            schema.require(config.time).name,
+            check_keys(config.keys, schema),
+            parse_aggregates(config.aggregates, schema),
+            config.emit == "changes",
+            config.late,
+            config.kept_us,
+        )
+
+
 class WindowInstance(Instance):
     """One lane's windows; they are open between micro-batches, in the lane's state."""
 
     kept_beside: Fields = ()
     """What is kept of each window beside its aggregates."""
 
-    def __init__(self, config: WindowConfig, schema: Schema) -> None:
-        self._time = schema.require(config.time).name
-        self._keys = check_keys(config.keys, schema)
-        self._aggregates = parse_aggregates(config.aggregates, schema)
-        self._changes = config.emit == "changes"
-        self._late = config.late
-        self._kept_us = config.kept_us
+    def __init__(self, windowing: Windowing) -> None:
+        self._time = windowing.time
+        self._keys = windowing.keys
+        self._aggregates = windowing.aggregates
+        self._changes = windowing.changes
+        self._late = windowing.late
+        self._kept_us = windowing.kept_us
+        self._told_before_end_us = windowing.told_before_end_us
         if self._kept_us:
             self.kept_beside = [(TOLD, pa.int64())]
 
     def open(self, context: Context) -> None:
         super().open(context)
-        self._windows = OpenWindows(context.state, self._keys, self._aggregates, self.kept_beside)
+        self._windows = OpenWindows(
+            context.state, self._keys, self._aggregates, self.kept_beside, told_before_end_us=self._told_before_end_us
+        )
 
     def on_signal(self, signal: Signal) -> Iterable[Batch] | None:
         """`close_window`: every open window leaves as it is; what comes later begins anew."""

@@ -34,18 +34,18 @@ class OpenWindows:
         aggregates: Sequence[Aggregate],
         more: Fields = (),
         *,
-        tells_time: bool = False,
+        told_before_end_us: int | None = None,
     ) -> None:
-        """`more` are numbers that an operator keeps of each window beside that. With `tells_time` rows have the event
-        time of their window as their last column."""
+        """`more` are numbers that an operator keeps of each window beside that. Rows have an event time as their last
+        column, so long before their window's end; none without."""
         key = [*((column.name, arrow_type(column.type)) for column in keys), (START, TIMESTAMP)]
         kept = [field for index, aggregate in enumerate(aggregates) for field in aggregate.fields(index)]
         self.table: KeyedTable = state.table("windows", key, [("start", pa.int64()), ("end", pa.int64()), *kept, *more])
         self._aggregates = aggregates
         self._key_names = [column.name for column in keys]
-        self._tells_time = tells_time
+        self._told_before_end_us = told_before_end_us
         made = window_schema(keys, aggregates)
-        self._schema = arrow_schema(Schema((*made, EVENT_TIME_COLUMN)) if tells_time else made)
+        self._schema = arrow_schema(Schema((*made, EVENT_TIME_COLUMN)) if told_before_end_us is not None else made)
 
     def add(self, keys: Sequence[pa.Array[Any]], names: Integers, starts: Integers, ends: Integers) -> Integers:
         """Slots of these windows, opened where they are new. Names tell the windows of a key apart: starts, or ends."""
@@ -70,8 +70,8 @@ class OpenWindows:
         *keys, _ = self.table.keys(slots)
         ends = self.table["end"][slots]
         made = results(self.table, self._aggregates, slots)
-        # The last moment of the window, as Spark has it.
-        time = [timestamps(ends - 1)] if self._tells_time else []
+        before_us = self._told_before_end_us
+        time = [] if before_us is None else [timestamps(ends - before_us)]
         bounds = [timestamps(self.table["start"][slots]), timestamps(ends)]
         return pa.record_batch([*bounds, *keys, *made, *time], schema=self._schema)
 
