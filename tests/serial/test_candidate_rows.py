@@ -100,7 +100,8 @@ def test_what_is_wanted_is_there(history: list[tuple[list[tuple[Key, int]], str]
             take_in(rows_of(state), new)
         return model + new
 
-    check_history(history, [], changed, lambda state, model: check(rows_of(state), model))
+    nothing: list[Row] = []
+    check_history(history, nothing, changed, lambda state, model: check(rows_of(state), model))
 
 
 def check(rows: CandidateRows, all_rows: list[Row]) -> None:

@@ -8,15 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from headrace.graph.validation import validate
-from headrace.spark.jobs.repartition import repartition
-from headrace.spark.planning.placement import place
-from headrace.spark.planning.plan import QueryPlan, chain_of, plan_queries
-
 if TYPE_CHECKING:
     from tests.spark.conftest import Stack
-
-    from headrace.graph.document import Document
 
 pytestmark = pytest.mark.spark
 
@@ -61,27 +54,15 @@ def joined(source: str, target: str) -> str:
         ! filter "id >= 10" as late_orders ! select id paid ! to-topic {target}"""
 
 
-def plan_of(stack: Stack, document: Document) -> tuple[QueryPlan, str]:
-    validated = validate(document, stack.engine.catalogue)
-    (plan,) = plan_queries(validated, stack.engine.catalogue)
-    chain = chain_of(plan, validated, stack.engine.catalogue)
-    return plan, "" if chain is None else place(plan, chain, validated, stack.engine.catalogue).way_in
-
-
 def test_every_pair_comes_once_through_restarts_with_other_lanes(stack: Stack) -> None:
     rows = events(7, 200)
     source, target = stack.topic("events"), stack.name("pairs")
     document = stack.pipeline(joined(source, target))
-    plan, way_in = plan_of(stack, document)
-    assert (set(plan.in_chain), way_in) == ({"both"}, "packets")
-    for start, end, lanes in ((0, 90, 3), (90, 91, 1), (91, 200, 2)):
-        stack.produce(source, rows[start:end])
-        stack.run(document)
-        (done,) = repartition(
-            validate(document, stack.engine.catalogue), stack.engine.catalogue, stack.bootstrap,
-            stack.data / "jobs", lanes,
-        )  # fmt: skip
-        assert done.lanes == lanes
+    query = stack.query(document)
+    assert query.plan.in_chain == {"both"}
+    assert query.placement is not None
+    assert query.placement.way_in == "packets"
+    stack.run_in_pieces(document, source, rows)
     found = [(row["id"], row["paid"]) for row in stack.rows(target)]
     assert len(found) == len(set(found))
     assert set(found) == pairs(rows)
@@ -124,5 +105,4 @@ def test_what_is_not_surely_the_same_stays_in_sparks_plan(stack: Stack, settings
         topic b {TIMED} ! select "k AS payer" "id AS paid" "ts AS at" ! @both.right
         join {settings} as both ! preview"""
     )
-    plan, _ = plan_of(stack, document)
-    assert bool(plan.in_chain) is is_chained
+    assert bool(stack.query(document).plan.in_chain) is is_chained

@@ -11,13 +11,11 @@ import pyarrow as pa
 import pytest
 from pyspark.errors import PythonException
 
-from headrace.graph.validation import validate
 from headrace.kafka import Reader, Record
 from headrace.spark.jobs.failures import explain
 from headrace.spark.planning import placement
 from headrace.spark.planning.branches import OnlySpark
-from headrace.spark.planning.placement import Placement, place
-from headrace.spark.planning.plan import chain_of, plan_queries
+from headrace.spark.planning.placement import Placement
 
 if TYPE_CHECKING:
     from tests.spark.conftest import Stack
@@ -48,11 +46,9 @@ def rows_of(seed: int) -> list[object]:
 
 
 def placed(stack: Stack, document: Document) -> Placement:
-    validated = validate(document, stack.engine.catalogue)
-    (plan,) = plan_queries(validated, stack.engine.catalogue)
-    chain = chain_of(plan, validated, stack.engine.catalogue)
-    assert chain is not None
-    return place(plan, chain, validated, stack.engine.catalogue)
+    found = stack.query(document).placement
+    assert found is not None
+    return found
 
 
 def only_spark(*_: object) -> None:
