@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections import Counter
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
@@ -87,6 +88,22 @@ def test_a_batch_comes_to_the_same(stack: Stack) -> None:
     source, target = stack.topic("events", rows), stack.name("pairs")
     stack.engine.run_batch(stack.pipeline(joined(source, target)))
     assert {(row["id"], row["paid"]) for row in stack.rows(target)} == pairs(rows)
+
+
+def test_a_filter_behind_a_join_takes_no_rows_from_a_window_beside_it(stack: Stack) -> None:
+    """One topic feeds both: what is left out of a side of the join still counts in the window."""
+    rows = events(10, 120)
+    source, target = stack.topic("events", rows), stack.name("pairs")
+    document = stack.pipeline(
+        f"""topic {source} {TIMED} as events ! @both.left
+        @events ! tumbling-window 10s time=ts keys=k aggregates=["count(*) AS n"] as window ! @both.right
+        join "left.k = right.k" after="10 seconds" as both ! filter "id >= 65" ! select id n ! to-topic {target}"""
+    )
+    assert stack.query(document).plan.in_chain == {"window", "both"}
+    stack.engine.run_batch(document)
+    counts = Counter((row["k"], row["ts"][:18]) for row in rows)
+    wanted = {row["id"]: counts[row["k"], row["ts"][:18]] for row in rows if row["id"] >= 65 and row["k"] is not None}
+    assert {row["id"]: row["n"] for row in stack.rows(target)} == wanted
 
 
 @pytest.mark.parametrize(

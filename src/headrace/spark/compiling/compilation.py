@@ -33,8 +33,8 @@ from headrace.spark.chains.record_rows import keeping_records
 from headrace.spark.compiling.blame import blaming
 from headrace.spark.compiling.counts import RowCounting, aside_counts, asides_of, functions, wanted_only
 from headrace.spark.compiling.source_specs import Range, SourceSpecs, SourceUse
+from headrace.spark.planning.chain_pushdown import wanted_of_inputs
 from headrace.spark.planning.direct import Direct, direct_query
-from headrace.spark.planning.join_pushdown import wanted_of_sides
 from headrace.spark.planning.outputs import dead_letter_output, make_output
 from headrace.spark.planning.placement import Placement, place
 from headrace.spark.planning.plan import QueryPlan
@@ -273,7 +273,7 @@ class Compilation:
             columns = columns_behind(read, self.catalogue, stages=stages)
             if placed.way_in == "packets":
                 columns = PACKET_COLUMNS
-            wanted = wanted_of_sides(plan, self.validated, self.catalogue)
+            wanted = wanted_of_inputs(plan, read, self.validated)
             frames = [
                 self._load(self._with_reading(plan, reading, topic, lane_count, stages=stages), columns)
                 for topic, reading in topic_readings(read, self.validated, self.catalogue, wanted).items()
