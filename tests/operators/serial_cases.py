@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import Any
+from itertools import pairwise
+from typing import Any, TypeVar
 
 import pyarrow as pa
 from hypothesis import strategies as st
@@ -15,6 +16,7 @@ from headrace.graph import Json, Node, Schema
 from headrace.operators import Catalogue
 from headrace.operators.arrow_types import arrow_schema
 from headrace.operators.serial_chain import ChainPlan
+from headrace.serial import LaneInput
 from headrace.testing import ChainTester, Crash, CrashPoint, cut
 
 SCHEMA = replace(Schema.parse("k STRING, n BIGINT, x DOUBLE, ts TIMESTAMP"), event_time="ts")
@@ -22,6 +24,7 @@ DELAY_US = 5_000_000
 CATALOGUE = Catalogue()
 
 Row = tuple[str | None, int | None, float | None, int]
+_Any = TypeVar("_Any")
 
 
 def rows_strategy(max_size: int = 40) -> st.SearchStrategy[list[Row]]:
@@ -53,6 +56,23 @@ CRASHES = {
     "commit": CrashPoint(),
     "task": CrashPoint(keeps_memory=True),
 }
+
+
+def micro_batches(rows: Sequence[_Any], plan: Sequence[tuple[int, str]]) -> Iterator[tuple[Sequence[_Any], str]]:
+    """The rows cut at the places of a plan, each piece with how its first attempt ends: "" for well."""
+    places = sorted({0, len(rows), *(place for place, _ in plan if place < len(rows))})
+    for number, (start, stop) in enumerate(pairwise(places)):
+        yield rows[start:stop], plan[number % len(plan)][1] if plan else ""
+
+
+def run_after_crash(tester: ChainTester, how: str, *batches: pa.RecordBatch | LaneInput) -> pa.Table | None:
+    """One micro-batch; if told how, it crashes first, and is run again with the same rows."""
+    if how:
+        with suppress(Crash):
+            tester.run(*batches, crash=CRASHES[how])
+        if how != "task":
+            tester.sweep()
+    return tester.run(*batches)
 
 
 def at(second: int) -> datetime:
@@ -92,12 +112,7 @@ class Case:
         for number, piece in enumerate(cut(as_batch(rows, self.schema), [place for place, _ in plan])):
             halves = cut(piece, [piece.num_rows // 2])
             how = list(crashes.values())[number % len(crashes)] if crashes else ""
-            if how:
-                with suppress(Crash):
-                    tester.run(*halves, crash=CRASHES[how])
-                if how != "task":
-                    tester.sweep()
-            tester.run(*halves)
+            run_after_crash(tester, how, *halves)
         tester.end()
         return output(tester)
 

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import replace
-from itertools import pairwise
 from typing import Any
 
 import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.operators.serial_cases import CATALOGUE, CRASHES, DELAY_US, at, ordered, output, plans
+from tests.operators.serial_cases import CATALOGUE, DELAY_US, at, micro_batches, ordered, output, plans, run_after_crash
 
 from headrace.errors import HeadraceError
 from headrace.graph import Edge, Json, Node, Schema
@@ -21,7 +19,7 @@ from headrace.operators.serial_chain import ChainInput, ChainPlan
 from headrace.serial import LaneInput, StateStore
 from headrace.serial.places import origin_of
 from headrace.serial.row_chunks import RowChunks
-from headrace.testing import ChainTester, Crash
+from headrace.testing import ChainTester
 
 LEFT = replace(Schema.parse("k STRING, n BIGINT, ts TIMESTAMP"), event_time="ts")
 RIGHT = replace(Schema.parse("k STRING, x DOUBLE, at TIMESTAMP"), event_time="at")
@@ -67,15 +65,8 @@ def inputs(rows: Sequence[Row]) -> list[LaneInput]:
 
 def streamed(run: ChainTester, rows: Sequence[Row], plan: Sequence[tuple[int, str]]) -> list[tuple[Any, ...]]:
     """In micro-batches cut at these places; some crash first, and are run again with the same rows."""
-    places = sorted({0, len(rows), *(place for place, _ in plan if place < len(rows))})
-    for number, (start, stop) in enumerate(pairwise(places)):
-        piece = inputs(rows[start:stop])
-        if plan and (how := plan[number % len(plan)][1]):
-            with suppress(Crash):
-                run.run(*piece, crash=CRASHES[how])
-            if how != "task":
-                run.sweep()
-        run.run(*piece)
+    for piece, how in micro_batches(rows, plan):
+        run_after_crash(run, how, *inputs(piece))
     run.end()
     return output(run)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from datetime import timedelta
 from itertools import pairwise
@@ -13,7 +12,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.operators.serial_cases import CRASHES, DELAY_US, at, ordered, output, plans
+from tests.operators.serial_cases import DELAY_US, at, micro_batches, ordered, output, plans, run_after_crash
 
 from headrace.graph import Schema
 from headrace.operators.arrow_types import arrow_schema
@@ -23,7 +22,7 @@ from headrace.operators.join_rows import JoinRows
 from headrace.operators.join_sides import SIDES
 from headrace.serial import Batch, Chain, Context, LaneInput, NodeState, StateStore, Step, Timers
 from headrace.serial.places import origin_of
-from headrace.testing import ChainTester, Crash
+from headrace.testing import ChainTester
 
 LEFT = replace(Schema.parse("k STRING, d BIGINT, n BIGINT, ts TIMESTAMP"), event_time="ts")
 RIGHT = replace(Schema.parse("w STRING, e BIGINT, at TIMESTAMP, m BIGINT, words ARRAY<STRING>"), event_time="at")
@@ -102,15 +101,8 @@ def inputs(rows: Sequence[Row], config: JoinConfig) -> list[LaneInput]:
 def streamed(config: JoinConfig, rows: Sequence[Row], plan: Sequence[tuple[int, str]]) -> list[tuple[Any, ...]]:
     """In micro-batches cut at these places; some crash first, and are run again with the same rows."""
     run = joining(config)
-    places = sorted({0, len(rows), *(place for place, _ in plan if place < len(rows))})
-    for number, (start, stop) in enumerate(pairwise(places)):
-        piece = inputs(rows[start:stop], config)
-        if plan and (how := plan[number % len(plan)][1]):
-            with suppress(Crash):
-                run.run(*piece, crash=CRASHES[how])
-            if how != "task":
-                run.sweep()
-        run.run(*piece)
+    for piece, how in micro_batches(rows, plan):
+        run_after_crash(run, how, *inputs(piece, config))
     run.end()
     return output(run)
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Iterable, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, date, datetime
 from decimal import Decimal
@@ -17,7 +16,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from tests.operators.serial_cases import CATALOGUE, CRASHES, plans
+from tests.operators.serial_cases import CATALOGUE, micro_batches, plans, run_after_crash
 
 from headrace.graph import Node, Schema
 from headrace.operators import top_rows
@@ -42,7 +41,7 @@ from headrace.serial import (
 from headrace.serial import Operator as Instance
 from headrace.serial.row_hash import row_hashes
 from headrace.serial.xxhash import xxhash64
-from headrace.testing import ChainTester, Crash, cut
+from headrace.testing import ChainTester, cut
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -220,16 +219,10 @@ def test_each_micro_batch_tells_the_same_through_crashes(
     config: dict[str, Any], rows: list[Row], plan: list[tuple[int, str]], pieces: list[int]
 ) -> None:
     run = ranking(config, SMALL)
-    places = sorted({0, len(rows), *(place for place, _ in plan if place < len(rows))})
-    micro_batches = [rows[start:stop] for start, stop in pairwise(places)]
-    for number, (piece, expected) in enumerate(zip(micro_batches, reference(micro_batches, config), strict=True)):
-        batches = cut(as_batch(piece), pieces)
-        if plan and (how := plan[number % len(plan)][1]):
-            with suppress(Crash):
-                run.run(*batches, crash=CRASHES[how])
-            if how != "task":
-                run.sweep()
-        made = run.run(*batches)
+    all_pieces = list(micro_batches(rows, plan))
+    wanted = reference([piece for piece, _ in all_pieces], config)
+    for (piece, how), expected in zip(all_pieces, wanted, strict=True):
+        made = run_after_crash(run, how, *cut(as_batch(piece), pieces))
         found = [] if made is None else [tuple(row.values()) for row in made.to_pylist()]
         assert list(map(repr, found)) == list(map(repr, expected))
 

@@ -11,6 +11,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.serial.histories import check_history, fates
 
 from headrace.errors import Conflict
 from headrace.serial import NodeState, StateStore, Version, lane_of
@@ -21,7 +22,7 @@ from headrace.serial.key_hash import BUCKETS
 from headrace.serial.partitioning import Partitioning
 from headrace.serial.repartition import repartitioned
 from headrace.serial.row_hash import row_hashes
-from headrace.testing import Crash, MemoryFiles
+from headrace.testing import MemoryFiles
 
 KEY = (("k", pa.string()), ("d", pa.int64()))
 COLUMNS = (("n", pa.int64()), ("text", pa.string()))
@@ -31,7 +32,6 @@ Row = tuple[str | None, int | None, int]
 
 keys = st.tuples(st.sampled_from([None, "", "a", "b", "a long key of many words"]), st.sampled_from([None, 0, 1, -1]))
 appends = st.lists(st.tuples(keys, st.integers(0, 9)), max_size=12)
-fates = st.sampled_from(["commit", "commit", "commit", "lose", "tear", "restart", "other worker"])
 
 
 def rows_of(state: NodeState) -> CandidateRows:
@@ -94,32 +94,14 @@ def _sizes(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> N
 @settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.tuples(appends, fates), max_size=30))
 def test_what_is_wanted_is_there(history: list[tuple[list[tuple[Key, int]], str]]) -> None:
-    files = MemoryFiles()
-    stores = [StateStore(files), StateStore(files)]
-    model: list[Row] = []
-    version, batch = Version(), 0
-    for made, fate in history:
-        state = stores[0].load("node", 7, version)
-        check(rows_of(state), model)
+    def changed(state: NodeState, model: list[Row], made: list[tuple[Key, int]]) -> list[Row]:
         new = [(*key, number) for key, number in made]
         if new:
             take_in(rows_of(state), new)
-        files.tear = fate == "tear" and bool(new)
-        try:
-            written = stores[0].write("node", 7, batch, state, version)
-        except Crash:
-            stores[0] = StateStore(files)
-        else:
-            files.tear = False
-            if fate not in ("lose", "tear"):
-                version, model = written, model + new
-        batch += 3
-        if fate == "restart":
-            stores[0].sweep({"node": {7: version}})
-            stores[0] = StateStore(files)
-        if fate == "other worker":
-            stores.reverse()
-    check(rows_of(StateStore(files).load("node", 7, version)), model)
+        return model + new
+
+    nothing: list[Row] = []
+    check_history(history, nothing, changed, lambda state, model: check(rows_of(state), model))
 
 
 def check(rows: CandidateRows, all_rows: list[Row]) -> None:

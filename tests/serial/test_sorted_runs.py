@@ -10,6 +10,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.serial.histories import check_history, fates
 
 from headrace.errors import Conflict
 from headrace.serial import NodeState, StateStore, Version, lane_of
@@ -21,7 +22,7 @@ from headrace.serial.partitioning import Partitioning
 from headrace.serial.repartition import repartitioned
 from headrace.serial.row_hash import bucket_bounds, row_hashes
 from headrace.serial.sorted_runs import RUNS_MERGED, Asking
-from headrace.testing import Crash, MemoryFiles
+from headrace.testing import MemoryFiles
 
 AT = pa.timestamp("us", tz="UTC")
 KEY = (("k", pa.string()), ("d", pa.int64()))
@@ -33,7 +34,6 @@ rows_lists = st.lists(st.tuples(keys, st.integers(0, 99), st.integers(0, 20)), m
 changes = st.lists(
     st.one_of(st.tuples(st.just("append"), rows_lists), st.tuples(st.just("expire"), st.integers(0, 6))), max_size=4
 )
-fates = st.sampled_from(["commit", "commit", "commit", "lose", "tear", "restart", "other worker"])
 
 
 def rows_of(state: NodeState) -> HashedRows:
@@ -115,32 +115,12 @@ class Model:
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.tuples(changes, fates), max_size=30))
 def test_rows_are_those_that_were_committed(history: list[tuple[list[Any], str]]) -> None:
-    files = MemoryFiles()
-    stores = [StateStore(files), StateStore(files)]
-    model = Model([], 0, 100)
-    version, batch = Version(), 0
-    for steps, fate in history:
-        state = stores[0].load("node", 7, version)
-        model.check(rows_of(state))
-        after = model
+    def changed(state: NodeState, model: Model, steps: list[Any]) -> Model:
         for step in steps:
-            after = after.changed(rows_of(state), *step)
-        files.tear = fate == "tear"
-        try:
-            written = stores[0].write("node", 7, batch, state, version)
-        except Crash:
-            stores[0] = StateStore(files)
-        else:
-            files.tear = False
-            if fate not in ("lose", "tear"):
-                version, model = written, after
-        batch += 3
-        if fate == "restart":
-            stores[0].sweep({"node": {7: version}})
-            stores[0] = StateStore(files)
-        if fate == "other worker":
-            stores.reverse()
-    model.check(rows_of(StateStore(files).load("node", 7, version)))
+            model = model.changed(rows_of(state), *step)
+        return model
+
+    check_history(history, Model([], 0, 100), changed, lambda state, model: model.check(rows_of(state)))
 
 
 def numbered(rows: HashedRows, start: int, count: int) -> None:

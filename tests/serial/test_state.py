@@ -10,6 +10,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.serial.histories import check_history, fates
 
 from headrace.errors import Conflict, CorruptData, InvalidInput
 from headrace.serial import (
@@ -19,15 +20,13 @@ from headrace.serial import (
     Version,
     group,
     lane_of,
-    manifest_from_json,
-    manifest_to_json,
 )
 from headrace.serial import store as store_module
 from headrace.serial.key_hash import BUCKETS
 from headrace.serial.partitioning import Partitioning
 from headrace.serial.repartition import repartitioned
 from headrace.serial.versions import CHANGES_KEPT
-from headrace.testing import Crash, MemoryFiles
+from headrace.testing import MemoryFiles
 
 KEY = (("k", pa.string()), ("d", pa.int64()))
 COLUMNS = (("n", pa.int64()), ("text", pa.string()), ("at", pa.timestamp("us", tz="UTC")))
@@ -43,7 +42,6 @@ changes = st.lists(
     ),
     max_size=8,
 )
-fates = st.sampled_from(["commit", "commit", "commit", "lose", "tear", "restart", "other worker"])
 Model = dict[str, dict[Any, Any]]
 
 
@@ -95,33 +93,16 @@ def _part_size(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) 
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.tuples(changes, fates), max_size=60))
 def test_state_is_what_was_committed(history: list[tuple[list[Any], str]]) -> None:
-    files = MemoryFiles()
-    stores = [StateStore(files), StateStore(files)]
-    model: Model = {"table": {}, "rings": {}, "value": {}}
-    version, batch = Version(), 0
-    for steps, fate in history:
-        state = stores[0].load("node", 7, version)
-        assert content(state) == model
+    def changed(state: NodeState, model: Model, steps: list[Any]) -> Model:
         after = copied(model)
         for step in steps:
             change(state, after, *step)
-        files.tear = fate == "tear"
-        try:
-            written = stores[0].write("node", 7, batch, state, version)
-        except Crash:
-            stores[0] = StateStore(files)
-        else:
-            files.tear = False
-            if fate not in ("lose", "tear"):
-                version, model = written, after
-        batch += 3
-        if fate == "restart":
-            stores[0].sweep({"node": {7: version}})
-            stores[0] = StateStore(files)
-        if fate == "other worker":
-            stores.reverse()
-        version = manifest_from_json(manifest_to_json({"node": {7: version}}))["node"][7]
-    assert content(StateStore(files).load("node", 7, version)) == model
+        return after
+
+    def check(state: NodeState, model: Model) -> None:
+        assert content(state) == model
+
+    check_history(history, {"table": {}, "rings": {}, "value": {}}, changed, check)
 
 
 def touched(store: StateStore, version: Version, batch: int, count: int) -> Version:

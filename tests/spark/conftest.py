@@ -16,9 +16,13 @@ from confluent_kafka import Consumer, Producer, TopicPartition
 
 from headrace.graph.document import Document
 from headrace.graph.text import parse_text
+from headrace.graph.validation import validate
 from headrace.operators import Catalogue, load_catalogue
 from headrace.operators.plugin_folder import FOLDER_VARIABLE
 from headrace.spark import Engine, EngineSettings
+from headrace.spark.jobs.repartition import repartition
+from headrace.spark.planning.queries import plan_queries
+from headrace.spark.planning.rules.query import PlannedQuery
 from headrace.wire.client import LATEST, Client
 
 IDLE_TIMEOUT_S = 90.0
@@ -61,6 +65,12 @@ class Stack:
     def pipeline(self, text: str, name: str | None = None) -> Document:
         return parse_text(text, self.engine.catalogue, name=name or self.name("pipeline"))
 
+    def query(self, document: Document) -> PlannedQuery:
+        """The only query that the pipeline needs."""
+        validated = validate(document, self.engine.catalogue)
+        (plan,) = plan_queries(validated, self.engine.catalogue)
+        return PlannedQuery(plan, validated, self.engine.catalogue)
+
     def finish(self, document: Document) -> None:
         """Waits until everything is read, then stops."""
         status = self.engine.status(document.name)
@@ -70,6 +80,19 @@ class Stack:
     def run(self, document: Document, *, reset: bool = False) -> None:
         self.engine.start(document, reset=reset)
         self.finish(document)
+
+    def run_in_pieces(self, document: Document, source: str, rows: Sequence[object]) -> None:
+        """Stopped twice on the way, once after a single row, and started again with other lanes each time."""
+        middle = len(rows) * 4 // 9
+        for piece, lanes in ((rows[:middle], 3), (rows[middle : middle + 1], 1), (rows[middle + 1 :], 2)):
+            self.produce(source, piece)
+            self.run(document)
+            self.repartition(document, lanes)
+
+    def repartition(self, document: Document, lanes: int) -> None:
+        catalogue = self.engine.catalogue
+        (done,) = repartition(validate(document, catalogue), catalogue, self.bootstrap, self.data / "jobs", lanes)
+        assert done.lanes == lanes
 
     def values(self, topic: str) -> list[bytes]:
         """All committed record values of a topic."""

@@ -100,6 +100,17 @@ def test_state_without_an_end_is_refused(clause: str) -> None:
     assert "WITHIN" in str(caught.value.hint)
 
 
+@pytest.mark.parametrize("columns", ["a.* EXCEPT (n)", "m, a.* EXCEPT (n)", "b.* EXCEPT (m)"])
+def test_a_side_without_some_columns_is_refused_by_name(columns: str) -> None:
+    script = f"""CREATE STREAM a (k STRING, n INT, ts TIMESTAMP, WATERMARK FOR ts AS ts);
+    CREATE STREAM b (k STRING, m INT, at TIMESTAMP, WATERMARK FOR at AS at);
+    CREATE VIEW v AS SELECT {columns} FROM a JOIN b ON a.k = b.k WITHIN 5 MINUTES"""
+    with pytest.raises(InvalidSyntax, match=r"\* EXCEPT stands over one stream") as caught:
+        parse(script)
+    side = "k, n, ts" if "a.*" in columns else "k, m, at"
+    assert caught.value.hint == f"name the columns that are meant, of {side}"
+
+
 def test_a_join_with_a_table_is_a_lookup_and_so_is_one_without_a_bound() -> None:
     known = parse(
         "CREATE STREAM a (k STRING); CREATE TABLE b (k STRING PRIMARY KEY, v INT);"

@@ -23,7 +23,7 @@ from headrace.serial import KeyedTable, LaneInput, LocalFiles, Moment, StateStor
 from headrace.spark.chains.orders import Orders
 from headrace.spark.chains.task import lane_task, results_of
 from headrace.spark.specs import Output, SinkSpec
-from headrace.spark.writing.staging import Staged
+from headrace.spark.writing.staged import Staged
 
 STEPS_ITEM: Final = "chain-10-over-1"
 COPIES_ITEM: Final = "copies"

@@ -6,7 +6,7 @@ from headrace.graph.document import Document
 from headrace.graph.validation import Validated
 from headrace.operators.catalogue import Catalogue
 from headrace.operators.window_columns import END, START
-from headrace.spark.planning.plan import nodes_in_chain
+from headrace.spark.planning.chain_choice import nodes_in_chain
 
 
 def ancestors(document: Document, node_id: str) -> set[str]:

@@ -154,7 +154,8 @@ def _item(item: Expression, planner: Planner) -> Item:
 
 
 def present(schema: Schema) -> Schema:
-    """The columns that come along in a chain. Hidden ones do not, but for the event time of a window before."""
+    """The columns that aggregates in a chain may be about: less than a row carries, for windows by the time of records
+    or by the clock are left to Spark."""
     is_timed = schema.event_time == EVENT_TIME_COLUMN.name
     return replace(schema, hidden=(EVENT_TIME_COLUMN,) if is_timed else ())
 

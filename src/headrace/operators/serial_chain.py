@@ -40,17 +40,6 @@ class ChainInput:
 
 
 @dataclass(frozen=True, slots=True)
-class Crossing:
-    """Rows of a node that go from its `stage` to these inlets of a later one, where they are in other lanes."""
-
-    number: int
-    source: str
-    inlets: tuple[tuple[str, str], ...]
-    stage: int
-    lanes: Partitioning | None
-
-
-@dataclass(frozen=True, slots=True)
 class ChainTable:
     """What a node looks up at one of its ports: rows that leave `source`, which only tables feed, with these
     columns."""
@@ -95,7 +84,7 @@ class ChainPlan:
         self, catalogue: Catalogue, taps: Mapping[str, Tap] | None = None, lookups: Lookups | None = None
     ) -> Chain:
         """Operators made anew: for one micro-batch of one lane. Raises InvalidInput as validation does."""
-        steps = [replace(step, tables=_tables_of(step.node, lookups or {})) for step in self._steps(catalogue)]
+        steps = [replace(step, tables=_tables_of(step.node, lookups or {})) for step in self.steps(catalogue)]
         own = {node.id for node in self.nodes}
         links = [Link(e.source, e.target, e.source_port, e.target_port) for e in self.edges if e.source in own]
         entries = [
@@ -128,14 +117,14 @@ class ChainPlan:
             raise InvalidInput("the columns or keys would change with it", node=node)
 
     def output_schema(self, catalogue: Catalogue) -> Schema:
-        return self._schemas(catalogue)[self.nodes[-1].id]
+        return self.schemas(catalogue)[self.nodes[-1].id]
 
     def stages(self, catalogue: Catalogue) -> tuple[Stage, ...]:
         """Nodes by the lanes that their rows are brought to, each stage behind those that feed it.
 
         Raises InvalidInput where rows stay where they are first, and must be brought together later.
         """
-        schemas = self._schemas(catalogue)
+        schemas = self.schemas(catalogue)
         by_id = {node.id: node for node in self.nodes}
         wanted = {node.id: self._wanted_lanes(node, schemas, catalogue) for node in self.nodes}
 
@@ -169,41 +158,6 @@ class ChainPlan:
         one = self.inputs[number]
         return [edge for edge in self.edges if edge.source == one.source and one.leads_to(edge)]
 
-    def divided(self, catalogue: Catalogue) -> ChainPlan:
-        """The same chain with an input for each way in which rows of a node are brought to lanes."""
-        stages = self.stages(catalogue)
-        inputs: list[ChainInput] = []
-        for number, one in enumerate(self.inputs):
-            parts = _ways(self.input_edges(number), stages)
-            inputs += [one] if len(parts) == 1 else [replace(one, inlets=inlets) for inlets in parts]
-        return replace(self, inputs=tuple(inputs))
-
-    def crossings(self, catalogue: Catalogue) -> tuple[Crossing, ...]:
-        """The ways of rows from one stage to later ones. Their numbers as inputs are those behind the chain's own."""
-        stages = self.stages(catalogue)
-        found: list[Crossing] = []
-        for number, stage in enumerate(stages):
-            leading = [e for e in self.edges if e.source in stage.nodes and e.target not in stage.nodes]
-            for source in dict.fromkeys(edge.source for edge in leading):
-                for inlets, lanes in _ways([edge for edge in leading if edge.source == source], stages).items():
-                    found.append(Crossing(len(self.inputs) + len(found), source, inlets, number, lanes))
-        return tuple(found)
-
-    def stage(self, number: int, catalogue: Catalogue) -> ChainPlan:
-        """One stage as a chain. Its inputs are those of the whole chain, and behind them what crosses from one stage to
-        another: so an input has one number in all of them."""
-        stages = self.stages(catalogue)
-        if len(stages) == 1:
-            return self
-        nodes = tuple(node for node in self.nodes if node.id in stages[number].nodes)
-        edges = tuple(edge for edge in self.edges if edge.target in stages[number].nodes)
-        schemas, steps = self._schemas(catalogue), {step.node: step for step in self._steps(catalogue)}
-        between = [
-            ChainInput(one.source, schemas[one.source], one.inlets, steps[one.source].lag_behind_us)
-            for one in self.crossings(catalogue)
-        ]
-        return ChainPlan(nodes, (*self.inputs, *between), edges, self.tables)
-
     def _wanted_lanes(self, node: Node, schemas: Mapping[str, Schema], catalogue: Catalogue) -> Partitioning | None:
         """What a node wants, with its keys as the columns are called."""
         operator, inputs = catalogue.get(node.operator), self._into(node, schemas)
@@ -225,7 +179,7 @@ class ChainPlan:
         operators = [catalogue.get(node.operator) for node in self.nodes]
         return any(o.spec.stateful and not getattr(o, "takes_any_order", False) for o in operators)
 
-    def _schemas(self, catalogue: Catalogue) -> dict[str, Schema]:
+    def schemas(self, catalogue: Catalogue) -> dict[str, Schema]:
         """The columns that leave each node and each input."""
         found = {one.source: one.schema for one in self.inputs}
         for node in self.nodes:
@@ -237,9 +191,9 @@ class ChainPlan:
         rows = {edge.target_port: schemas[edge.source] for edge in self.edges if edge.target == node.id}
         return rows | {table.port: table.schema for table in self.tables if table.node == node.id}
 
-    def _steps(self, catalogue: Catalogue) -> list[Step]:
+    def steps(self, catalogue: Catalogue) -> list[Step]:
         """Each with how far its event time may lag behind the watermark, by the steps before it."""
-        schemas = self._schemas(catalogue)
+        schemas = self.schemas(catalogue)
         steps: dict[str, Step] = {}
         for node in self.nodes:
             feeding = {edge.source for edge in self.edges if edge.target == node.id}
@@ -256,15 +210,6 @@ class ChainPlan:
         if instance is None:
             raise InvalidInput(f"{node.operator} with these settings runs in no chain", node=node.id)
         return Step(node.id, instance, _on_error(operator, config))
-
-
-def _ways(edges: Sequence[Edge], stages: Sequence[Stage]) -> dict[tuple[tuple[str, str], ...], Partitioning | None]:
-    """The inlets that edges lead to, those together that rows are brought to in one way, and which that is."""
-    ways: dict[tuple[int, Partitioning | None], list[Edge]] = {}
-    for edge in edges:
-        place = next(place for place, stage in enumerate(stages) if edge.target in stage.nodes)
-        ways.setdefault((place, stages[place].lanes_at(edge)), []).append(edge)
-    return {tuple((e.target, e.target_port) for e in together): lanes for (_, lanes), together in ways.items()}
 
 
 def _tables_of(node: str, lookups: Lookups) -> dict[str, Callable[[], TableRows]]:

@@ -6,7 +6,6 @@ import subprocess
 import sys
 import threading
 import time
-import uuid
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, field, replace
@@ -23,27 +22,29 @@ from headrace.registry import Registry, TopicJournal
 from headrace.serial import SqlFunction
 from headrace.spark.chains.batch_signals import SignalsRecord
 from headrace.spark.chains.orders import ChainRecord
-from headrace.spark.compiling.chain_start import bounded_orders, make_driver
-from headrace.spark.compiling.compilation import Compilation, CompiledQuery, Range
+from headrace.spark.compiling.chain_start import make_driver
+from headrace.spark.compiling.compilation import Compilation, CompiledQuery
+from headrace.spark.compiling.source_specs import Range
+from headrace.spark.jobs.batch_run import over_range, refuse_clocks, run_once
 from headrace.spark.jobs.events import EventBus
 from headrace.spark.jobs.holds import QueryHold, release_holds
 from headrace.spark.jobs.job import Job
 from headrace.spark.jobs.look import LOOK_PREFIX, Look, LookPlaces
-from headrace.spark.jobs.progress import Counts, QueryProgress
+from headrace.spark.jobs.progress import QueryProgress
 from headrace.spark.jobs.query import (
     QueryHome,
     RunningQuery,
     align,
-    batch_range,
     open_query,
     topics_of,
     with_partition_counts,
 )
 from headrace.spark.jobs.query_signals import QuerySignals, position_of
 from headrace.spark.jobs.sample import Made, Sampling
-from headrace.spark.jobs.sink import Committer, Shown, write_once
+from headrace.spark.jobs.sink import Committer, Shown
 from headrace.spark.jobs.status import BatchResult, JobStatus
-from headrace.spark.planning.plan import QueryPlan, plan_queries
+from headrace.spark.planning.plan import QueryPlan
+from headrace.spark.planning.queries import plan_queries
 from headrace.spark.planning.rules import plan_text
 from headrace.spark.planning.tables import create_tables
 from headrace.spark.reading.registered import with_schema_ids
@@ -52,7 +53,7 @@ from headrace.spark.session.functions import register_functions
 from headrace.spark.session.prepare import is_prepared
 from headrace.spark.session.session import SparkSettings, start_session
 from headrace.spark.sources.signal_log import SignalLog
-from headrace.spark.specs import Offsets, Output, QueryTopics, SinkSpec, TopicLocation
+from headrace.spark.specs import Offsets, Output, QueryTopics, TopicLocation
 from headrace.spark.writing.commit import CommitLog, CommitRecord
 from headrace.spark.writing.files import preview_path
 from headrace.wire.client import Client
@@ -260,39 +261,17 @@ class Engine:
         """Runs the pipeline once over a range of its topics; all rows become visible together, at the end."""
         require_name(document.name)
         validated = validate(document, self.catalogue)
-        _refuse_clocks(validated)
-        began_s = time.monotonic()
-        compilation = self._compilation(validated, {}, bounded=True)
-        ranges = {
-            node: batch_range(location, start, end) for node, location in topics_of(document.nodes, compilation).items()
-        }
-        compilation = replace(compilation, ranges=ranges)
-        run = uuid.uuid4().hex[:12]
-        rows: dict[str, int] = {}
-        bad: dict[str, int] = {}
+        refuse_clocks(validated)
+        compilation = over_range(self._compilation(validated, {}, bounded=True), start, end)
         with Client(self.settings.bootstrap, client_id="headrace-engine") as client:
             create_tables(client, document.nodes)
-            for plan in plan_queries(validated, self.catalogue):
-                compiled = compilation.query(plan)
-                outputs = self._outputs(client, compiled, validated)
-                staging = self._jobs_directory / document.name / "batch" / run
-                staging.mkdir(parents=True, exist_ok=True)
-                name, bootstrap = f"{document.name}.{plan.name}.{run}", self.settings.bootstrap
-                spec = SinkSpec(name, bootstrap, str(staging), None, outputs, compiled.shaping)
-                with bounded_orders(compilation, plan):
-                    figures = write_once(spec, compiled.frame)
-                rows |= figures.rows_of(0)
-                bad |= {node: count for node, count in figures.of_figure("failed").items() if count}
-        counts = Counts.of((o._name or "", o.get) for o in compilation.observations)
-        return BatchResult({**rows, **counts.nodes}, {**bad, **counts.bad}, time.monotonic() - began_s)
+            directory = self._jobs_directory / document.name / "batch"
+            return run_once(compilation, directory, lambda compiled: self._outputs(client, compiled, validated))
 
     def spark_plans(self, document: Document) -> dict[str, str]:
         """Spark's plan of each query, over what its topics hold now; nothing runs. Raises NotFound, InvalidGraph."""
         validated = validate(document, self.catalogue)
-        compilation = self._compilation(validated, {}, bounded=True)
-        topics = topics_of(document.nodes, compilation)
-        ranges = {node: batch_range(location, "earliest", "latest") for node, location in topics.items()}
-        compilation = replace(compilation, ranges=ranges)
+        compilation = over_range(self._compilation(validated, {}, bounded=True), "earliest", "latest")
         plans = plan_queries(validated, self.catalogue)
         return {plan.name: plan_text(compilation.query(plan).frame) for plan in plans}
 
@@ -456,14 +435,6 @@ class Engine:
         return running.is_settled and all(
             offset >= targets.get(partition, 0) for partition, offset in running.progress.positions.items()
         )
-
-
-def _refuse_clocks(validated: Validated) -> None:
-    """Raises InvalidInput for what only the clock can tell: a batch has no time of its own."""
-    for node in validated.document.nodes:
-        if node.operator == "trigger" and {"every", "cron"} & node.config.keys():
-            hint = "start it as a stream; a test file gives its firings as rows: -- @input"
-            raise InvalidInput("a trigger fires by the clock, and a batch has none", node=node.id, hint=hint)
 
 
 def _partitions_wanted(validated: Validated) -> dict[str, int]:

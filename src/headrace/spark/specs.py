@@ -80,7 +80,7 @@ class InputReading:
 
 @dataclass(frozen=True, slots=True)
 class ChainReading:
-    """What a topic's reader does for the chain that comes first behind it (see `spark.placement`).
+    """What a topic's reader does for the chain that comes first behind it (`spark/planning/placement.py`).
 
     With a `strategy` (of a `Partitioning`, as is `function`) it packs rows by lane; else it runs the chain, and stages
     what leaves it if `stages`. It reads `columns` of the topic, for these `inputs` of the chain; `schemas` are the
@@ -111,16 +111,16 @@ class QueryTopics:
 class SourceSpec:
     """One topic to read. `end` is set for a batch run: read [start, end) and no more.
 
-    Rows that `prefilter` rules out are not handed on, only counted (see `spark.prefilter`). Where it serves a chain
-    that is called without rows, too, every partition has a task in every batch, and there are batches without rows on a
-    quiet stream: at once where `due_mark` is set (see `spark.due_mark`), else now and then. A stream ends its
-    micro-batches at the signals to `pipeline`, together with the other sources of its query (`read`). Where it is
-    `tagged`, its offsets name its node, so that those of several sources can be told apart.
+    Rows that `prefilter` rules out are not handed on, only counted (`spark/reading/prefilter.py`). Where it serves a
+    chain that is called without rows, too, every partition has a task in every batch, and there are batches without
+    rows on a quiet stream: at once where `due_mark` is set (`spark/chains/due_mark.py`), else now and then. A stream
+    ends its micro-batches at the signals to `pipeline`, together with the other sources of its query (`read`). Where it
+    is `tagged`, its offsets name its node, so that those of several sources can be told apart.
 
     `event_time` is the column whose watermark operators in or behind Spark's plan wait for: rows that are left out move
     it too. When no row came for `idle_after_ms`, a row that stands for none moves it on with the clock.
 
-    Where no row has to leave its reader (see `spark.direct`), `direct` are the columns that this reads.
+    Where no row has to leave its reader (`spark/planning/direct.py`), `direct` are the columns that this reads.
 
     The versions of `tables`, by node, are among its offsets: what a micro-batch looks up is as old as what it reads.
     """
@@ -217,8 +217,8 @@ def physical_columns(output: Output) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class Shaping:
-    """What a task makes of its rows before outputs take them, where none passes through Spark's own plan (see
-    `spark.branches`).
+    """What a task makes of its rows before outputs take them, where none passes through Spark's own plan
+    (`spark/planning/branches.py`).
 
     It computes columns: `made` has, by their names, the node that wants them and their forms (see
     `operators.columnar`). Those in `added` are staged with the rows. `keeps` say which rows the outputs take; None:

@@ -9,14 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from headrace.graph.validation import validate
-from headrace.spark.jobs.repartition import repartition
-from headrace.spark.planning.plan import plan_queries
-
 if TYPE_CHECKING:
     from tests.spark.conftest import Stack
-
-    from headrace.graph.document import Document
 
 pytestmark = pytest.mark.spark
 
@@ -57,23 +51,12 @@ def found(row: dict[str, Any]) -> tuple[Any, ...]:
     return tuple(row[name] for name in ("c", "total", "people", "rich", "name"))
 
 
-def in_chain(stack: Stack, document: Document) -> set[str]:
-    validated = validate(document, stack.engine.catalogue)
-    return {node for plan in plan_queries(validated, stack.engine.catalogue) for node in plan.in_chain}
-
-
 def test_groups_go_on_through_restarts_with_other_lanes(stack: Stack) -> None:
     rows = bids(3, 200)
     source, target = stack.topic("bids"), stack.name("totals")
     document = stack.pipeline(f"topic {source} {TIMED} ! aggregate keys=k aggregates={ITEMS} as it ! to-topic {target}")
-    assert in_chain(stack, document) == {"it"}
-    for start, end, lanes in ((0, 90, 3), (90, 91, 1), (91, 200, 2)):
-        stack.produce(source, rows[start:end])
-        stack.run(document)
-        repartition(
-            validate(document, stack.engine.catalogue), stack.engine.catalogue, stack.bootstrap,
-            stack.data / "jobs", lanes,
-        )  # fmt: skip
+    assert stack.query(document).plan.in_chain == {"it"}
+    stack.run_in_pieces(document, source, rows)
     told = stack.rows(target)
     assert {row["k"]: found(row) for row in told} == expected(rows)
     # Each micro-batch tells a key at most once: its count only grows.
@@ -96,7 +79,7 @@ def test_windows_tell_their_changes(stack: Stack) -> None:
         f'topic {source} {TIMED} ! filter "price < 90" ! tumbling-window 1m time=ts keys=k aggregates={ITEMS}'
         f" emit=changes as it ! to-topic {target}"
     )
-    assert in_chain(stack, document) == {"it"}
+    assert stack.query(document).plan.in_chain == {"it"}
     stack.run(document)
     kept = [row for row in rows if row["price"] < 90]
     minutes = {(row["k"], row["ts"][:16]) for row in kept}

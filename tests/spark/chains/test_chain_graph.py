@@ -16,7 +16,8 @@ from headrace.graph.text import parse_text
 from headrace.operators import Catalogue
 from headrace.operators.serial_chain import ChainPlan
 from headrace.serial import LaneInput
-from headrace.spark.planning.plan import chain_of, plan_queries
+from headrace.spark.planning.queries import plan_queries
+from headrace.spark.planning.query_chain import chain_of
 from headrace.testing import ChainTester
 
 CATALOGUE = Catalogue()

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import random
+import time
 from collections import defaultdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,13 +13,11 @@ import pyarrow as pa
 import pytest
 from pyspark.errors import PythonException
 
-from headrace.graph.validation import validate
 from headrace.kafka import Reader, Record
 from headrace.spark.jobs.failures import explain
 from headrace.spark.planning import placement
 from headrace.spark.planning.branches import OnlySpark
-from headrace.spark.planning.placement import Placement, place
-from headrace.spark.planning.plan import chain_of, plan_queries
+from headrace.spark.planning.placement import Placement
 
 if TYPE_CHECKING:
     from tests.spark.conftest import Stack
@@ -26,9 +26,23 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.spark
 
+DEADLINE_S = 90.0
+
 SCHEMA = "k STRING, n BIGINT, x DOUBLE, ok BOOLEAN, at TIMESTAMP, id BIGINT"
 TOPICS = ("keyed", "large", "named", "avro", "by_two", "removed", "none", "arrow")
 KEYS = ["a", 'say "b"', "tab\tc", "zürich", "back\\slash", "", None]
+# One file for each delivery; the first of the second micro-batch fails when it is written already.
+FAILING = """
+import json
+from pathlib import Path
+
+def deliver(rows, delivery):
+    path = Path({folder!r}) / (delivery.key.replace("/", "_") + ".json")
+    again = path.exists()
+    path.write_text(json.dumps(rows.to_pylist()))
+    if delivery.batch == 1 and not again:
+        raise ConnectionError("not now")
+"""
 LENGTH = 'length-window 3 keys=k aggregates=["sum(n) AS s", "avg(x) AS mean", "count(*) AS c"]'
 
 
@@ -48,11 +62,9 @@ def rows_of(seed: int) -> list[object]:
 
 
 def placed(stack: Stack, document: Document) -> Placement:
-    validated = validate(document, stack.engine.catalogue)
-    (plan,) = plan_queries(validated, stack.engine.catalogue)
-    chain = chain_of(plan, validated, stack.engine.catalogue)
-    assert chain is not None
-    return place(plan, chain, validated, stack.engine.catalogue)
+    found = stack.query(document).placement
+    assert found is not None
+    return found
 
 
 def only_spark(*_: object) -> None:
@@ -123,6 +135,32 @@ def test_both_ways_give_the_same(
     counts = found["writer"]["counts"]
     assert (counts["nothing"], counts["arrow"]) == ((0, 0), counts["window"])
     assert all(found["writer"][kind] for kind in TOPICS if kind != "none")
+
+
+def test_a_sink_in_python_that_fails_gets_the_same_rows_of_a_chain_again(stack: Stack, tmp_path: Path) -> None:
+    """Its state goes on from the last commit: no sum has a row twice."""
+    module, folder, target = f"{stack.name('sink').replace('-', '_')}", tmp_path / "delivered", stack.name("sums")
+    folder.mkdir()
+    (tmp_path / f"{module}.py").write_text(FAILING.format(folder=str(folder)))
+    assert stack.engine._spark is not None
+    stack.engine._spark.sparkContext.addPyFile(str(tmp_path / f"{module}.py"))
+    source = stack.topic("numbers", [{"k": "a", "n": number} for number in range(100)], partitions=1)
+    document = stack.pipeline(
+        f"""topic {source} schema="k STRING, n BIGINT" max_rows_per_batch=30
+        ! length-window 1000 keys=k aggregates=["sum(n) AS s"] as window ! to-python {module}:deliver
+        @window ! filter "n > 90" ! to-topic {target}"""
+    )
+    assert placed(stack, document).way_out == "writer"
+    stack.engine.start(document, until_end=True)
+    deadline_s = time.monotonic() + DEADLINE_S
+    while stack.engine.status(document.name).state != "stopped":
+        assert time.monotonic() < deadline_s, stack.engine.status(document.name)
+        time.sleep(0.1)
+    sums = {number: number * (number + 1) // 2 for number in range(100)}
+    delivered = [row for path in folder.glob("*.json") for row in json.loads(path.read_text())]
+    assert len(delivered) == len(sums)
+    assert {row["n"]: row["s"] for row in delivered} == sums
+    assert {row["n"]: row["s"] for row in stack.rows(target)} == {n: s for n, s in sums.items() if n > 90}
 
 
 def test_a_value_that_cannot_be_computed_behind_a_chain_names_the_node(stack: Stack) -> None:

@@ -10,10 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from headrace.graph.validation import validate
-from headrace.spark.jobs.repartition import repartition
-from headrace.spark.planning.plan import chain_of, plan_queries
-
 if TYPE_CHECKING:
     from tests.spark.conftest import Stack
 
@@ -60,9 +56,7 @@ def expected(rows: list[dict[str, Any]]) -> dict[str, tuple[int, int]]:
 
 
 def chain(stack: Stack, document: Document) -> ChainPlan:
-    validated = validate(document, stack.engine.catalogue)
-    (plan,) = plan_queries(validated, stack.engine.catalogue)
-    found = chain_of(plan, validated, stack.engine.catalogue)
+    found = stack.query(document).chain
     assert found is not None
     return found
 
@@ -73,14 +67,7 @@ def test_two_stages_through_restarts_with_other_lanes(stack: Stack) -> None:
     document = stack.pipeline(joined(source, target))
     stages = chain(stack, document).stages(stack.engine.catalogue)
     assert [str(stage.partitioning) for stage in stages] == ["id", "k"]
-    for start, end, lanes in ((0, 100, 3), (100, 101, 1), (101, 240, 2)):
-        stack.produce(source, rows[start:end])
-        stack.run(document)
-        (done,) = repartition(
-            validate(document, stack.engine.catalogue), stack.engine.catalogue, stack.bootstrap,
-            stack.data / "jobs", lanes,
-        )  # fmt: skip
-        assert done.lanes == lanes
+    stack.run_in_pieces(document, source, rows)
     newest = {row["k"]: (row["n"], row["last"]) for row in stack.rows(target)}
     assert newest == expected(rows)
 

@@ -1,4 +1,5 @@
-"""What tasks of a chain look up: the version that the offsets of their micro-batch name, read once."""
+"""What tasks of a chain look up: the version that the offsets of their micro-batch name, read once, also behind a
+restart."""
 
 from __future__ import annotations
 
@@ -53,3 +54,31 @@ def test_a_query_that_reads_no_topic_gets_the_newest_version(stack: Stack) -> No
     wanted = reading(stack, stack.topic("limits", [{"k": "a", "maximum": 4}], partitions=1))
     (one,) = in_versions([wanted], "v1\n{}\n-")
     assert one.table.end == {"0": 1}
+
+
+def test_a_window_behind_a_lookup_goes_on_through_a_restart(stack: Stack) -> None:
+    """Each row counts with what the table said when it came; the window that was open is closed by the second run."""
+    events, target = stack.topic("events"), stack.name("sums")
+    limits = stack.topic("limits", [{"k": "a", "maximum": 5}, {"k": "b", "maximum": 1}], partitions=1)
+    document = stack.pipeline(
+        f"""topic {events} schema="k STRING, n INT, ts TIMESTAMP" event_time=ts watermark="1 second" ! @with.left
+        table {limits} schema="{COLUMNS}" key=k as limits ! @with.right
+        lookup-join "left.k = right.k" as with ! filter "n < maximum" as few
+        ! tumbling-window 10s time=ts keys=k aggregates=["count(*) AS c", "sum(maximum) AS s"] as window
+        ! to-topic {target}"""
+    )
+    assert stack.query(document).plan.in_chain == {"with", "few", "window"}
+
+    def row(key: str, number: int, second: int) -> dict[str, object]:
+        return {"k": key, "n": number, "ts": f"2026-01-01T00:00:{second:02d}Z"}
+
+    stack.produce(events, [row("a", 1, 1), row("a", 9, 2), row("b", 0, 3), row("c", 0, 3), row("a", 4, 4)])
+    stack.run(document)
+    assert stack.rows(target) == []
+    stack.produce(limits, [{"k": "a", "maximum": 70}, {"k": "c", "maximum": 2}])
+    stack.produce(events, [row("a", 9, 5), row("c", 1, 6)])
+    stack.run(document)
+    stack.produce(events, [row("a", 0, 40), row("b", 0, 40)])
+    stack.run(document)
+    found = {made["k"]: (made["c"], made["s"]) for made in stack.rows(target)}
+    assert found == {"a": (3, 80), "b": (1, 1), "c": (1, 2)}

@@ -8,16 +8,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from pyspark.sql import functions as spark_functions
 
-from headrace.graph.validation import validate
-from headrace.spark.jobs.repartition import repartition
-from headrace.spark.planning.placement import place
-from headrace.spark.planning.plan import QueryPlan, chain_of, plan_queries
-
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
     from tests.spark.conftest import Stack
-
-    from headrace.graph.document import Document
 
 pytestmark = pytest.mark.spark
 
@@ -48,13 +41,6 @@ def last_told(rows: list[dict[str, Any]]) -> dict[tuple[Any, int], dict[str, Any
     return {(row["k"], row["place"]): row for row in rows}
 
 
-def plan_of(stack: Stack, document: Document) -> tuple[QueryPlan, str]:
-    validated = validate(document, stack.engine.catalogue)
-    (plan,) = plan_queries(validated, stack.engine.catalogue)
-    chain = chain_of(plan, validated, stack.engine.catalogue)
-    return plan, "" if chain is None else place(plan, chain, validated, stack.engine.catalogue).way_in
-
-
 def of_sparks_plan(spark: SparkSession, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """The same by SQL of Spark over the rows."""
     frame = spark.createDataFrame([tuple(row.values()) for row in rows], SCHEMA)
@@ -71,16 +57,11 @@ def test_the_last_ranking_is_that_of_sparks_plan_through_restarts_with_other_lan
     rows = bids(7, 200)
     source, target = stack.topic("bids"), stack.name("best")
     document = stack.pipeline(ranked(source, target))
-    plan, way_in = plan_of(stack, document)
-    assert (set(plan.in_chain), way_in) == ({"best"}, "packets")
-    for start, end, lanes in ((0, 90, 3), (90, 91, 1), (91, 200, 2)):
-        stack.produce(source, rows[start:end])
-        stack.run(document)
-        (done,) = repartition(
-            validate(document, stack.engine.catalogue), stack.engine.catalogue, stack.bootstrap,
-            stack.data / "jobs", lanes,
-        )  # fmt: skip
-        assert done.lanes == lanes
+    query = stack.query(document)
+    assert query.plan.in_chain == {"best"}
+    assert query.placement is not None
+    assert query.placement.way_in == "packets"
+    stack.run_in_pieces(document, source, rows)
     assert last_told(stack.rows(target)) == last_told(of_sparks_plan(spark, rows))
 
 
@@ -103,5 +84,5 @@ def test_a_batch_comes_to_the_same(stack: Stack, spark: SparkSession) -> None:
     ],
 )
 def test_what_is_not_surely_the_same_stays_in_sparks_plan(stack: Stack, settings: str, is_chained: bool) -> None:
-    plan, _ = plan_of(stack, stack.pipeline(f'topic a schema="{SCHEMA}" ! {settings} ! preview'))
-    assert bool(plan.in_chain) is is_chained
+    document = stack.pipeline(f'topic a schema="{SCHEMA}" ! {settings} ! preview')
+    assert bool(stack.query(document).plan.in_chain) is is_chained

@@ -11,9 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from headrace.errors import Conflict
-from headrace.graph import validate
-from headrace.spark.jobs.repartition import repartition
-from headrace.spark.planning.plan import chain_of, identity, plan_queries
+from headrace.spark.planning.plan import identity
 
 if TYPE_CHECKING:
     from tests.spark.conftest import Stack
@@ -129,19 +127,16 @@ def test_a_stopped_pipeline_goes_on_with_another_number_of_lanes(stack: Stack) -
         f'topic {source} {SCHEMA} event_time=ts watermark="1 second" max_rows_per_batch=40 ! {WINDOW}'
         f' ! length-window 3 keys=k aggregates=["count(*) AS c"] ! select k n total ! to-topic {target}'
     )
-    validated = validate(document, stack.engine.catalogue)
     stack.engine.start(document)
     assert stack.engine.wait_idle(document.name, DEADLINE_S)
-    jobs = stack.data / "jobs"
     for lanes in (3, 1):
         stack.engine.stop(document.name)
-        (done,) = repartition(validated, stack.engine.catalogue, stack.bootstrap, jobs, lanes)
-        assert done.lanes == lanes
+        stack.repartition(document, lanes)
         stack.produce(source, ROWS[100:200] if lanes == 3 else ROWS[200:])
         stack.engine.start(document)
         assert stack.engine.wait_idle(document.name, DEADLINE_S)
     # One that runs is not disturbed for long: it finds other lanes than it began with, and starts again with those.
-    repartition(validated, stack.engine.catalogue, stack.bootstrap, jobs, 2)
+    stack.repartition(document, 2)
     stack.produce(source, [{"k": "d0", "n": 1000, "ts": ROWS[-1]["ts"]}])
     eventually(lambda: len(stack.rows(target)) == len(ROWS) + 1)
     stack.engine.stop(document.name)
@@ -157,13 +152,11 @@ def test_operators_are_swapped_inside_a_running_query(stack: Stack) -> None:
     stack.engine.start(old)
     stack.produce(source, [{"k": "a", "n": 1}])
     eventually(lambda: len(stack.rows(target)) == 1)
-    validated = validate(new, stack.engine.catalogue)
-    (plan,) = plan_queries(validated, stack.engine.catalogue)
-    chain = chain_of(plan, validated, stack.engine.catalogue)
-    assert chain is not None
+    swapped = stack.query(new)
+    assert swapped.chain is not None
     (running,) = stack.engine._job(old.name).queries
     before = running.query.runId
-    running.replace_chain(chain, stack.engine.catalogue, identity(plan))
+    running.replace_chain(swapped.chain, stack.engine.catalogue, identity(swapped.plan))
     sent = 1
     while not any(row["total"] >= 1000 for row in stack.rows(target)):
         stack.produce(source, [{"k": "a", "n": 1}])

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from headrace.graph.validation import validate
-from headrace.spark.planning.plan import plan_queries
+from headrace.spark.planning.queries import plan_queries
 from headrace.sql import parse
 
 if TYPE_CHECKING:

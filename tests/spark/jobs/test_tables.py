@@ -11,9 +11,7 @@ from pyspark.errors import PythonException
 
 from headrace.errors import InvalidInput
 from headrace.graph.document import Document
-from headrace.graph.validation import validate
-from headrace.spark.planning.placement import place
-from headrace.spark.planning.plan import QueryPlan, chain_of, identity, plan_queries
+from headrace.spark.planning.plan import identity
 from headrace.spark.reading.table_versions import pinned
 from headrace.spark.writing.commit import CommitLog, CommitRecord
 from headrace.tables.changes import record_key
@@ -59,12 +57,10 @@ def looked_up(stack: Stack, events: str, limits: str, result: str) -> Document:
     )
 
 
-def planned(stack: Stack, document: Document) -> tuple[QueryPlan, str | None]:
-    """The only query, and how rows come into its chain."""
-    validated = validate(document, stack.engine.catalogue)
-    (plan,) = plan_queries(validated, stack.engine.catalogue)
-    chain = chain_of(plan, validated, stack.engine.catalogue)
-    return plan, None if chain is None else place(plan, chain, validated, stack.engine.catalogue).way_in
+def way_in(stack: Stack, document: Document) -> str | None:
+    """How rows come into the chain of the only query."""
+    placement = stack.query(document).placement
+    return None if placement is None else placement.way_in
 
 
 def most(stack: Stack, topic: str) -> dict[int, Any]:
@@ -74,7 +70,7 @@ def most(stack: Stack, topic: str) -> dict[int, Any]:
 def test_each_micro_batch_sees_the_table_as_it_is_then(stack: Stack) -> None:
     events, result, limits = stack.topic("events"), stack.name("found"), stack.name("limits")
     document = looked_up(stack, events, limits, result)
-    assert planned(stack, document)[1] == "reader"
+    assert way_in(stack, document) == "reader"
     stack.engine.start(document)
     stack.produce(events, [{"k": "a", "n": 1}])
     wait(stack, document)
@@ -96,7 +92,7 @@ def test_a_query_goes_on_where_spark_joined_before(stack: Stack) -> None:
     """Nothing of it has state: where its rows are looked up is no part of what it means."""
     events, result, limits = stack.topic("events"), stack.name("found"), stack.name("limits")
     document = looked_up(stack, events, limits, result)
-    plan, _ = planned(stack, document)
+    plan = stack.query(document).plan
     assert set(plan.in_chain) == {"with"}
     assert identity(plan) == identity(replace(plan, in_chain=frozenset()))
 
@@ -120,7 +116,7 @@ def test_where_a_lookup_runs(stack: Stack, text: str, in_chain: set[str]) -> Non
         lookup-join "left.k = right.k" as with {behind}
         {OTHERS if "union" in behind else ""}"""
     )
-    plan, _ = planned(stack, document)
+    plan = stack.query(document).plan
     assert set(plan.in_chain) & {"with"} == in_chain
 
 
@@ -133,7 +129,7 @@ def test_a_lookup_behind_a_union_and_its_counts(stack: Stack) -> None:
         table {limits} {LIMITS} as limits ! filter "maximum > 5" ! @with.right
         lookup-join "left.k = right.k" kind=anti as with ! select k n ! to-topic {result}"""
     )
-    assert planned(stack, document)[1] == "reader"
+    assert way_in(stack, document) == "reader"
     stack.engine.start(document)
     wait(stack, document)
     (query,) = stack.engine.stop(document.name).queries

@@ -19,7 +19,7 @@ from headrace.log import encode_batches
 from headrace.spark.jobs.sink import Committer
 from headrace.spark.specs import SinkSpec
 from headrace.spark.writing.commit import OPENED, CommitLog, CommitRecord
-from headrace.spark.writing.staging import Staged, TopicPart
+from headrace.spark.writing.staged import Staged, TopicPart
 from headrace.wire.client import Client
 
 if TYPE_CHECKING:

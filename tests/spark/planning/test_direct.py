@@ -16,7 +16,7 @@ from headrace.operators import Catalogue
 from headrace.spark.compiling import compilation as compiling
 from headrace.spark.jobs.failures import explain
 from headrace.spark.planning.direct import direct_query
-from headrace.spark.planning.plan import plan_queries
+from headrace.spark.planning.queries import plan_queries
 
 if TYPE_CHECKING:
     from tests.spark.conftest import Stack

@@ -8,7 +8,8 @@ from headrace.graph import validate
 from headrace.graph.text import parse_text
 from headrace.operators import Catalogue
 from headrace.spark.planning.placement import place
-from headrace.spark.planning.plan import chain_of, plan_queries
+from headrace.spark.planning.queries import plan_queries
+from headrace.spark.planning.query_chain import chain_of
 
 SOURCE = 'topic t schema="k STRING, n BIGINT"'
 DATED = 'topic t schema="k STRING, n BIGINT, d DATE"'

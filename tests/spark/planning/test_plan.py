@@ -10,7 +10,8 @@ from itertools import pairwise
 from headrace.graph.document import Document, Edge, Node
 from headrace.graph.validation import validate
 from headrace.operators import Catalogue
-from headrace.spark.planning.plan import QueryPlan, identity, plan_queries
+from headrace.spark.planning.plan import QueryPlan, identity
+from headrace.spark.planning.queries import plan_queries
 
 SCHEMA = "drone STRING, battery DOUBLE, ts TIMESTAMP"
 SOURCE = Node("telemetry", "topic", {"topic": "telemetry", "schema": SCHEMA, "event_time": "ts"})
@@ -91,7 +92,8 @@ def test_a_query_of_several_sources_is_the_same_in_every_process() -> None:
 from headrace.graph import validate
 from headrace.graph.text import parse_text
 from headrace.operators import Catalogue
-from headrace.spark.planning.plan import identity, plan_queries
+from headrace.spark.planning.plan import identity
+from headrace.spark.planning.queries import plan_queries
 document = parse_text({sources + "union as all ! preview"!r}, Catalogue(), name="p")
 print([identity(plan) for plan in plan_queries(validate(document, Catalogue()), Catalogue())])
 """

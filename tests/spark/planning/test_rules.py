@@ -14,7 +14,7 @@ import pytest
 
 from headrace.graph import validate
 from headrace.operators import Catalogue
-from headrace.spark.planning.plan import plan_queries
+from headrace.spark.planning.queries import plan_queries
 from headrace.spark.planning.rules import RULES, rules_of
 from headrace.spark.planning.rules.query import PlannedQuery
 from headrace.sql import parse

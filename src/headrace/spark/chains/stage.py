@@ -10,6 +10,7 @@ from functools import partial
 import pyarrow as pa
 
 from headrace.operators import Catalogue
+from headrace.operators.chain_crossings import crossings, stage_of
 from headrace.operators.serial_chain import ChainPlan
 from headrace.serial import Partitioning
 from headrace.serial.places import origin_of
@@ -20,7 +21,7 @@ from headrace.spark.chains.task import current_catalogue, lane_run, note_read
 
 def arrived_at(plan: ChainPlan, stage: int, catalogue: Catalogue) -> Arrived:
     """For packets that come to a lane of this stage."""
-    inside = plan.stage(stage, catalogue)
+    inside = stage_of(plan, stage, catalogue)
     return Arrived(frozenset(number for number in range(len(inside.inputs)) if inside.input_edges(number)))
 
 
@@ -29,7 +30,7 @@ def stage_task(
 ) -> Iterator[pa.RecordBatch]:
     """One micro-batch of one lane: packets for later stages, at last one with what it left. Raises OperatorFailed."""
     catalogue = current_catalogue()
-    plan, inside = orders.plan, orders.plan.stage(stage, catalogue)
+    plan, inside = orders.plan, stage_of(orders.plan, stage, catalogue)
     packers = _packers(plan, stage, lane, lane_count, catalogue)
     made: list[pa.RecordBatch] = []
     taps = {name: partial(_pack, of_node, made) for name, of_node in packers.items()}
@@ -53,7 +54,7 @@ def _pack(packers: list[Packer], made: list[pa.RecordBatch], rows: pa.RecordBatc
 def _packers(plan: ChainPlan, stage: int, lane: int, lane_count: int, catalogue: Catalogue) -> dict[str, list[Packer]]:
     """For each node of the stage whose rows go to a later one."""
     packers: dict[str, list[Packer]] = {}
-    for way in plan.crossings(catalogue):
+    for way in crossings(plan, catalogue):
         if way.stage == stage:
             packer = Packer(origin_of(way.number, lane), way.lanes or Partitioning(), lane_count)
             packers.setdefault(way.source, []).append(packer)

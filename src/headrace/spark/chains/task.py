@@ -19,6 +19,7 @@ from headrace.errors import InvalidInput
 from headrace.graph.schema import Schema
 from headrace.operators import Catalogue, load_catalogue
 from headrace.operators.arrow_types import arrow_schema
+from headrace.operators.chain_crossings import stage_of
 from headrace.operators.plugin_folder import folder_signature, use_plugin_folder
 from headrace.serial import LaneInput, LaneResult, LaneRun, LocalFiles, NodeReport, StateStore
 from headrace.serial.chain import Tap
@@ -72,7 +73,7 @@ def lane_task(
     """
     catalogue = current_catalogue()
     if stage is not None:
-        orders = replace(orders, plan=orders.plan.stage(stage, catalogue))
+        orders = replace(orders, plan=stage_of(orders.plan, stage, catalogue))
     run = lane_run(orders, lane, catalogue, stage=stage or 0)
     shaper = Shaper(Shaping() if sink is None else sink.shaping)
     counts = ReadCounts() if read is None else read

@@ -18,7 +18,8 @@ from headrace.spark.chains.due_mark import DueMark
 from headrace.spark.chains.orders import ORDERS_PROPERTY, Orders
 from headrace.spark.chains.tables import TableReading
 from headrace.spark.compiling.compilation import Compilation
-from headrace.spark.planning.plan import QueryPlan, keeps_records
+from headrace.spark.planning.plan import QueryPlan
+from headrace.spark.planning.query_chain import keeps_records
 from headrace.spark.planning.ways import way_of
 
 
@@ -81,6 +82,6 @@ def table_readings(compilation: Compilation, chain: ChainPlan) -> tuple[TableRea
         names = set().union(*map(columns_of, (*columns.values(), *([] if way.rows.keep is None else [way.rows.keep]))))
         # At least one column, or there would be no rows.
         read = Schema(validated.schemas[way.topic].keep(names).columns or validated.schemas[way.topic].columns[:1])
-        spec = compilation.table_spec(validated.document.node(way.topic))
+        spec = compilation.specs.of_table(validated.document.node(way.topic))
         found.append(TableReading(one.node, one.port, spec, str(read), columns, way.rows.keep))
     return tuple(found)

@@ -10,21 +10,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from headrace.errors import InvalidInput
-from headrace.formats import ValueFormat, with_schema
 from headrace.graph.document import Node
 from headrace.graph.schema import Schema, backquoted
 from headrace.graph.validation import Validated
-from headrace.operators import Catalogue, duration_ms, used_columns
-from headrace.operators.arrow_types import column_types
+from headrace.operators import Catalogue, used_columns
 from headrace.operators.columnar import is_cheap
 from headrace.operators.schedules import newest_firings_ms
 from headrace.operators.serial_chain import ChainPlan
-from headrace.operators.table_source import TableConfig
 from headrace.operators.topic_source import TopicConfig
 from headrace.operators.trigger_source import TRIGGERED_AT, TriggerConfig, schedule_of
-from headrace.operators.value_formats import value_format
 from headrace.serial.places import origin_of
-from headrace.spark.chains.due_mark import DueMark
 from headrace.spark.chains.frames import (
     behind_packets,
     behind_rows,
@@ -36,17 +31,18 @@ from headrace.spark.chains.frames import (
 from headrace.spark.chains.packets import PACKET_COLUMNS
 from headrace.spark.chains.record_rows import keeping_records
 from headrace.spark.compiling.blame import blaming
-from headrace.spark.compiling.counts import NODE_ROWS, aside_counts, asides_of, functions, node_counts, wanted_only
+from headrace.spark.compiling.counts import RowCounting, aside_counts, asides_of, functions, wanted_only
+from headrace.spark.compiling.source_specs import Range, SourceSpecs, SourceUse
+from headrace.spark.planning.chain_pushdown import wanted_of_inputs
 from headrace.spark.planning.direct import Direct, direct_query
-from headrace.spark.planning.join_pushdown import wanted_of_sides
 from headrace.spark.planning.outputs import dead_letter_output, make_output
 from headrace.spark.planning.placement import Placement, place
-from headrace.spark.planning.plan import QueryPlan, chain_of, keeps_records
+from headrace.spark.planning.plan import QueryPlan
 from headrace.spark.planning.pushdown import prefilter_of
+from headrace.spark.planning.query_chain import chain_of, keeps_records
 from headrace.spark.planning.ways import chain_reading, topic_readings
 from headrace.spark.planning.wide import View, WideRow
 from headrace.spark.reading.prefilter import Prefilter
-from headrace.spark.reading.table_versions import version_of
 from headrace.spark.specs import (
     ASIDE_COLUMNS,
     BAD_COLUMN,
@@ -60,18 +56,15 @@ from headrace.spark.specs import (
     SKIPPED_COLUMN,
     SYSTEM_COLUMNS,
     ChainReading,
-    Offsets,
     Output,
-    QueryTopics,
     Shaping,
     SourceSpec,
-    TableSpec,
     TopicLocation,
     physical_columns,
 )
 
 if TYPE_CHECKING:
-    from pyspark.sql import Column, DataFrame, Observation, SparkSession
+    from pyspark.sql import DataFrame, Observation, SparkSession
 
 # Of a trigger, to somebody who looks at its rows without a job.
 FIRINGS_SHOWN_MAX = 100
@@ -88,16 +81,6 @@ class CompiledQuery:
     """What tasks make of rows that they stage themselves."""
 
 
-@dataclass(frozen=True, slots=True)
-class Range:
-    """Where a topic source begins and, in a batch run, ends."""
-
-    start: Offsets
-    end: Offsets | None = None
-    released: Offsets = field(default_factory=dict)
-    """Where the stream is started again by hand: signals up to there stop it no more."""
-
-
 @dataclass(frozen=True)
 class Compilation:
     """The context of one start of a pipeline; operators see it as their CompileContext."""
@@ -109,16 +92,8 @@ class Compilation:
     log_directory: Path | None
     ranges: Mapping[str, Range]
     bounded: bool = False
-    prefilter: Prefilter | None = None
-    serves_chain: bool = False
-    record_source: int | None = None
-    """The number of the source, where its rows say which records they are."""
-    waits: bool = False
-    """Whether nodes behind the source may wait for its watermark, and do not see all of its rows."""
-    tagged: bool = False
-    """Whether offsets name their source: where a query has several."""
-    tables: dict[str, TopicLocation] = field(default_factory=dict)
-    """What the query looks up, by node: its sources tell the versions."""
+    use: SourceUse = field(default_factory=SourceUse)
+    """What is wanted of the source that is compiled."""
     lane_count: int | None = None
     """Lanes of the query's chain, where it has one that was started before."""
     opened_ms: int = 0
@@ -167,13 +142,13 @@ class Compilation:
         return next(self.validated.schemas[edge.source] for edge in edges if edge.target_port == port)
 
     def read_topic(self, node: Node, schema: Schema) -> DataFrame:
-        spec = self._source_spec(node)
+        spec = self.specs.of_topic(node, self.use)
         # With a column beside the rows Spark takes no filter before the watermark: it would hold event time back.
         leaves_out = spec.prefilter is not None or spec.event_time is not None
         asides = {BAD_COLUMN: not spec.fail_on_bad, SKIPPED_COLUMN: leaves_out}
         carried = [f"{name} {ASIDE_COLUMNS[name]}" for name, is_carried in asides.items() if is_carried]
         read = self._columns_read(node, schema)
-        if self.record_source is None:
+        if self.use.record_source is None:
             return self._load(spec, ", ".join((str(read), *carried)))
         unused = [name for name in ("_partition", "_offset") if name not in read.names]
         carried += [f"{name} {SYSTEM_COLUMNS[name]}" for name in unused]
@@ -183,23 +158,15 @@ class Compilation:
     def _of_records(self, frame: DataFrame, event_time: str | None) -> DataFrame:
         """The rows, each with the record that it is; those that stand for others have the event time of these."""
         spark = functions()
-        origin = frame["_partition"] + origin_of(self.record_source or 0, 0)
+        origin = frame["_partition"] + origin_of(self.use.record_source or 0, 0)
         at_us = spark.lit(None).cast("bigint")
         if event_time is not None:
             at_us = spark.when(frame[SKIPPED_COLUMN].isNotNull(), spark.unix_micros(frame[backquoted(event_time)]))
         return frame.withColumns({RECORD_ORIGIN: origin, RECORD_OFFSET: frame["_offset"], RECORD_TIME: at_us})
 
     def read_table(self, node: Node, schema: Schema) -> DataFrame:
-        columns, spec = str(self._columns_read(node, schema)), self.table_spec(node)
+        columns, spec = str(self._columns_read(node, schema)), self.specs.of_table(node)
         return self.spark.read.format("headrace-table").schema(columns).option(OPTION, spec.to_json()).load()
-
-    def table_spec(self, node: Node) -> TableSpec:
-        """In its newest version for a batch run."""
-        config: TableConfig = self.validated.configs[node.id]
-        location = self.location(config.topic)
-        end = version_of(location) if self.bounded else None
-        checkpoint = None if self.checkpoint is None else str(self.checkpoint)
-        return TableSpec(node.id, location, self._format_of(config), end, checkpoint)
 
     def read_trigger(self, node: Node) -> DataFrame:
         """A batch over it is for looking: the engine runs none where the clock would have to tick."""
@@ -214,61 +181,18 @@ class Compilation:
             self.spark.readStream.format("headrace-trigger").schema(str(self._schema(node))).options(**options).load()
         )
 
-    def _source_spec(self, node: Node) -> SourceSpec:
-        config = self._topic_config(node)
-        return SourceSpec(
-            node=node.id,
-            location=self.location(config.topic),
-            format=self._format_of(config),
-            start=self.ranges[node.id].start,
-            max_rows_per_batch=config.max_rows_per_batch,
-            fail_on_bad=config.bad_rows in ("fail", "retry"),
-            end=self.ranges[node.id].end,
-            prefilter=self.prefilter,
-            serves_chain=self.serves_chain,
-            due_mark=str(DueMark.beside(self.checkpoint).path) if self.serves_chain and self.checkpoint else None,
-            pipeline=self.validated.document.name,
-            read=self._query_topics(),
-            tagged=self.tagged,
-            event_time=self._event_time(config),
-            idle_after_ms=self._idle_after_ms(config),
-            tables=self.tables,
-        )
-
-    def _query_topics(self) -> QueryTopics:
-        """What the sources of the query know of each other, so that they end at signals together."""
-        return QueryTopics(
-            {node: str(self.validated.configs[node].topic) for node in self.ranges},
-            {node: wanted.start for node, wanted in self.ranges.items()},
-            {node: wanted.released for node, wanted in self.ranges.items()},
-            str(self.checkpoint) if self.tagged and self.checkpoint else None,
-        )
-
     def _load(self, spec: SourceSpec, columns: str) -> DataFrame:
         reader = self.spark.read if self.bounded else self.spark.readStream
         return reader.format("headrace-topic").schema(columns).option(OPTION, spec.to_json()).load()
 
-    @staticmethod
-    def _format_of(config: TopicConfig | TableConfig) -> ValueFormat:
-        """Values that name their schemas bring them along; others are read with the one declared."""
-        format_ = value_format(config)
-        return with_schema(format_, column_types(config.schema_columns)) if format_.registry is None else format_
-
-    def _event_time(self, config: TopicConfig) -> str | None:
-        """A chain that runs where the topic is read sees every row; a batch has an end."""
-        if config.event_time is None or self.bounded or not self.waits:
-            return None
-        return config.schema_columns.require(config.event_time).name
-
-    def _idle_after_ms(self, config: TopicConfig) -> int | None:
-        """For nodes of Spark's plan that wait for the watermark. A chain right behind its records needs no row for
-        that: its driver knows the clock."""
-        if config.idle_timeout is None or self.record_source is not None:
-            return None
-        return duration_ms(config.idle_timeout)
+    @property
+    def specs(self) -> SourceSpecs:
+        return SourceSpecs(
+            self.validated, self.bootstrap, self.log_directory, self.ranges, self.bounded, self.checkpoint
+        )
 
     def location(self, topic: str) -> TopicLocation:
-        return TopicLocation(topic, self.bootstrap, None if self.log_directory is None else str(self.log_directory))
+        return self.specs.location(topic)
 
     def _topic_config(self, node: Node) -> TopicConfig:
         config: TopicConfig = self.validated.configs[node.id]
@@ -287,7 +211,7 @@ class Compilation:
         return direct_query(plan, columns, self._topic_config(plan.source).dead_letter, self.catalogue)
 
     def _read_direct(self, plan: QueryPlan, direct: Direct) -> DataFrame:
-        spec = self._reading(plan, plan.source)._source_spec(plan.source)
+        spec = self.specs.of_topic(plan.source, self._use(plan, plan.source))
         return self._load(
             replace(spec, direct=direct.columns, event_time=None, idle_after_ms=None), f"{MESSAGE_COLUMN} BINARY"
         )
@@ -307,25 +231,25 @@ class Compilation:
             return frames[plan.base.id]
         return self._chained([frames[one.source] for one in serial.inputs], plan, serial)
 
-    def _reading(self, plan: QueryPlan, source: Node) -> Compilation:
-        """The context for a source of the query."""
+    def _use(self, plan: QueryPlan, source: Node) -> SourceUse:
         serial, prefilter = self.chain_of(plan), self._prefilter(plan, source)
         number = plan.sources.index(source) if serial is not None and keeps_records(plan, serial) else None
         in_plan = serial is None or place(plan, serial, self.validated, self.catalogue).way_in == "rows"
         serves_chain, waits = serial is not None and serial.is_called(self.catalogue), plan.chained and in_plan
         tables = {node.id: self.location(str(node.config["topic"])) for node in plan.tables}
-        return replace(
-            self, prefilter=prefilter, serves_chain=serves_chain, waits=waits, tagged=not plan.is_line,
-            record_source=number, tables=tables,
-        )  # fmt: skip
+        return SourceUse(prefilter, serves_chain, number, waits, not plan.is_line, tables)
 
     def _joined_up(self, plan: QueryPlan, node: Node, inputs: Mapping[str, DataFrame]) -> DataFrame:
         """The rows of one node, ready for those after it."""
         if not inputs:
-            frame = self._reading(plan, node)._compile(node, {})
-            return self._without_asides(frame, node) if plan.chained and asides_of(frame) else frame
+            frame = replace(self, use=self._use(plan, node))._compile(node, {})
+            return self._counting.without_asides(frame, node) if plan.chained and asides_of(frame) else frame
         frame = self._compile(node, inputs)
-        return frame if node is plan.base or node.id in plan.beside else self._counted(frame, node.id, {node.id: None})
+        return (
+            frame
+            if node is plan.base or node.id in plan.beside
+            else self._counting.counted(frame, node.id, {node.id: None})
+        )
 
     def chain_of(self, plan: QueryPlan) -> ChainPlan | None:
         return chain_of(plan, self.validated, self.catalogue)
@@ -349,7 +273,7 @@ class Compilation:
             columns = columns_behind(read, self.catalogue, stages=stages)
             if placed.way_in == "packets":
                 columns = PACKET_COLUMNS
-            wanted = wanted_of_sides(plan, self.validated, self.catalogue)
+            wanted = wanted_of_inputs(plan, read, self.validated)
             frames = [
                 self._load(self._with_reading(plan, reading, topic, lane_count, stages=stages), columns)
                 for topic, reading in topic_readings(read, self.validated, self.catalogue, wanted).items()
@@ -363,7 +287,7 @@ class Compilation:
         self, plan: QueryPlan, reading: ChainReading, topic: str, lane_count: int, *, stages: bool
     ) -> SourceSpec:
         node = self.validated.document.node(topic)
-        spec = self._reading(plan, node)._source_spec(node)
+        spec = self.specs.of_topic(node, self._use(plan, node))
         # What nodes on the way let through is counted, also where filters behind the chain want less of it.
         keeps = [one.counted[-1][1] if one.counted else None for one in reading.inputs]
         # Rows that no input wants move its event time all the same: the reader tells how far.
@@ -424,28 +348,9 @@ class Compilation:
         step = self.catalogue.get(node.operator).row_step(self.validated.configs[node.id], self._schema(before))
         return None if step is None else step.condition
 
-    def _without_asides(self, frame: DataFrame, source: Node) -> DataFrame:
-        asides = asides_of(frame)
-        counted = frame.observe(self._observer(f"{NODE_ROWS}.asides.{source.id}"), *aside_counts(frame, source))
-        kept = reduce(and_, (frame[name].isNull() for name in asides))
-        if RECORD_TIME in frame.columns:
-            kept = kept | frame[RECORD_TIME].isNotNull()
-        return counted.where(kept).drop(*asides)
-
-    def _counted(
-        self, frame: DataFrame, name: str, keeps: Mapping[str, str | None], more: Sequence[Column] = ()
-    ) -> DataFrame:
-        """Reports, with the progress of every batch, how many rows each node's column keeps (None: all), and `more`."""
-        observed = [*node_counts(frame, keeps), *more]
-        return frame.observe(self._observer(f"{NODE_ROWS}.{name}"), *observed) if observed else frame
-
-    def _observer(self, name: str) -> str | Observation:
-        if not self.bounded:
-            return name
-        from pyspark.sql import Observation  # noqa: PLC0415
-
-        self.observations.append(Observation(name))
-        return self.observations[-1]
+    @property
+    def _counting(self) -> RowCounting:
+        return RowCounting(self.observations if self.bounded else None)
 
     def _finished(self, plan: QueryPlan, row: WideRow, views: Mapping[str, View], outputs: list[Output]) -> DataFrame:
         """Counts what each node let through, drops rows that no output wants, keeps what the writer reads."""
@@ -454,9 +359,9 @@ class Compilation:
         sinks = {branch.sink.id: views[branch.last_node or plan.base.id].keep for branch in plan.branches}
         early = {node: keep for node, keep in passed.items() if keep not in sinks.values()}
         late = {node: keep for node, keep in {**passed, **sinks}.items() if node not in early}
-        frame = self._counted(row.frame, "early", early)
+        frame = self._counting.counted(row.frame, "early", early)
         asides = aside_counts(frame, plan.sources[0])
         # One observation for all counts: each splits the code that Spark generates.
-        frame = self._counted(wanted_only(frame, set(sinks.values())), "late", late, asides)
+        frame = self._counting.counted(wanted_only(frame, set(sinks.values())), "late", late, asides)
         wanted = [name for output in outputs for name in physical_columns(output)]
         return frame.select(*dict.fromkeys([*wanted, *(name for name in (CHAIN_COLUMN,) if name in frame.columns)]))

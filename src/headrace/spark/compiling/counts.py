@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import reduce
-from operator import or_
+from operator import and_, or_
 from types import ModuleType
 from typing import TYPE_CHECKING
 
@@ -12,7 +13,7 @@ from headrace.graph.document import Node
 from headrace.spark.specs import ASIDE_COLUMNS, BAD_COLUMN, RECORD_TIME, SKIPPED_COLUMN
 
 if TYPE_CHECKING:
-    from pyspark.sql import Column, DataFrame
+    from pyspark.sql import Column, DataFrame, Observation
 
 # Names under which Spark reports counts: rows that left a node under its id; with the source's id behind `bad:` its bad
 # rows, behind `skipped:` those that it left out, beyond the rows that it handed on.
@@ -21,7 +22,39 @@ BAD_ROWS = "bad"
 SKIPPED_ROWS = "skipped"
 
 
-def node_counts(frame: DataFrame, keeps: Mapping[str, str | None]) -> list[Column]:
+@dataclass(frozen=True, slots=True)
+class RowCounting:
+    """Counts rows as they pass. Spark reports that with the progress of every batch; of a batch run it is noted in
+    `observations`, to be read when it has ended."""
+
+    observations: list[Observation] | None = None
+
+    def counted(
+        self, frame: DataFrame, name: str, keeps: Mapping[str, str | None], more: Sequence[Column] = ()
+    ) -> DataFrame:
+        """How many rows each node's column keeps (None: all), and `more`."""
+        observed = [*_node_counts(frame, keeps), *more]
+        return frame.observe(self._observer(f"{NODE_ROWS}.{name}"), *observed) if observed else frame
+
+    def without_asides(self, frame: DataFrame, source: Node) -> DataFrame:
+        """What travels beside a source's rows is counted here, and goes no further."""
+        asides = asides_of(frame)
+        counted = frame.observe(self._observer(f"{NODE_ROWS}.asides.{source.id}"), *aside_counts(frame, source))
+        kept = reduce(and_, (frame[name].isNull() for name in asides))
+        if RECORD_TIME in frame.columns:
+            kept = kept | frame[RECORD_TIME].isNotNull()
+        return counted.where(kept).drop(*asides)
+
+    def _observer(self, name: str) -> str | Observation:
+        if self.observations is None:
+            return name
+        from pyspark.sql import Observation  # noqa: PLC0415
+
+        self.observations.append(Observation(name))
+        return self.observations[-1]
+
+
+def _node_counts(frame: DataFrame, keeps: Mapping[str, str | None]) -> list[Column]:
     """For each node, how many rows its column keeps (None: all)."""
     spark = functions()
     every = spark.col(RECORD_TIME).isNull() if RECORD_TIME in frame.columns else spark.lit(True)

@@ -15,7 +15,8 @@ from headrace.errors import Conflict
 from headrace.graph.document import Node
 from headrace.operators import Catalogue
 from headrace.operators.serial_chain import ChainPlan
-from headrace.spark.compiling.compilation import Compilation, CompiledQuery, Range
+from headrace.spark.compiling.compilation import Compilation, CompiledQuery
+from headrace.spark.compiling.source_specs import Range
 from headrace.spark.jobs.progress import QueryProgress
 from headrace.spark.jobs.sink import Committer
 from headrace.spark.planning.plan import QueryPlan, identity

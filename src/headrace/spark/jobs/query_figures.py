@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from headrace.serial import LaneResult, Manifest, NodeReport
-from headrace.spark.writing.staging import Staged
+from headrace.spark.writing.staged import Staged
 
 # Reports of progress come a little after their commit: micro-batches whose rows are kept for them.
 BATCHES_KEPT = 16

@@ -15,7 +15,9 @@ from headrace.serial import LocalFiles, Partitioning, StateStore
 from headrace.serial.repartition import repartitioned
 from headrace.spark.chains.orders import ChainRecord
 from headrace.spark.jobs.query import QueryHome
-from headrace.spark.planning.plan import QueryPlan, chain_of, identity, plan_queries
+from headrace.spark.planning.plan import QueryPlan, identity
+from headrace.spark.planning.queries import plan_queries
+from headrace.spark.planning.query_chain import chain_of
 from headrace.spark.writing.commit import CommitLog, CommitRecord
 from headrace.wire.client import Client
 

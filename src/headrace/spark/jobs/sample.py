@@ -22,7 +22,8 @@ from headrace.operators.serial_chain import ChainInput, ChainPlan
 from headrace.spark.chains.frames import behind_rows
 from headrace.spark.compiling.blame import blaming
 from headrace.spark.compiling.chain_start import ordered
-from headrace.spark.compiling.compilation import Compilation, Range
+from headrace.spark.compiling.compilation import Compilation
+from headrace.spark.compiling.source_specs import Range
 from headrace.spark.reading.topics import open_topic
 from headrace.spark.specs import ASIDE_COLUMNS
 

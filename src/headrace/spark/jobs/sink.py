@@ -28,7 +28,8 @@ from headrace.spark.specs import MESSAGE_COLUMN, SINK_PROPERTY, SinkSpec
 from headrace.spark.writing.checkpoint import Checkpoint
 from headrace.spark.writing.commit import CommitLog, CommitRecord, FileMove, Rows, append_rows
 from headrace.spark.writing.files import make_visible, update_preview
-from headrace.spark.writing.staging import Staged, message_of
+from headrace.spark.writing.staged import Staged
+from headrace.spark.writing.staging import message_of
 from headrace.wire.client import Client
 
 # How long a commit waits for a broker that is down before the query fails.

@@ -69,21 +69,18 @@ def _read(schema: Schema, names: frozenset[str]) -> Schema:
 
 
 def topic_readings(
-    chain: ChainPlan, validated: Validated, catalogue: Catalogue, wanted: Mapping[str, Form]
+    chain: ChainPlan, validated: Validated, catalogue: Catalogue, wanted: Mapping[int, Form]
 ) -> dict[str, ChainReading]:
     """What the reader of each topic does for the chain, without how many lanes there are.
 
-    `wanted` are further conditions, by the input port of the chain's first node that rows come into.
+    `wanted` are further conditions, by the number of the chain's input.
     """
     inputs: dict[str, list[InputReading]] = {}
     for number, one in enumerate(chain.inputs):
         way = way_of(one.source, validated, catalogue)
         if way is None:
             raise AssertionError(f"the rows of {one.source} come through Spark's plan")
-        ports = [edge.target_port for edge in chain.edges if edge.source == one.source]
-        rows = way.rows
-        for condition in (wanted[port] for port in ports if port in wanted):
-            rows = rows.only(substituted(condition, way.rows.columns))
+        rows = way.rows.only(substituted(wanted[number], way.rows.columns)) if number in wanted else way.rows
         lanes = chain.input_lanes(number, catalogue)
         columns = {name: way.rows.columns[name] for name in one.schema.names}
         keys = () if lanes is None else lanes.keys

@@ -8,7 +8,8 @@ from pathlib import Path
 
 from headrace.spark.specs import SinkSpec
 from headrace.spark.writing.commit import FileMove
-from headrace.spark.writing.staging import Staged, staged_prefix
+from headrace.spark.writing.file_stage import staged_prefix
+from headrace.spark.writing.staged import Staged
 
 
 def make_visible(moves: Iterable[FileMove]) -> None:

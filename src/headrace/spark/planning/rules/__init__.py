@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from headrace.graph.validation import Validated
 from headrace.operators import Catalogue
-from headrace.spark.planning.plan import plan_queries
+from headrace.spark.planning.queries import plan_queries
 from headrace.spark.planning.rules import (
     broadcast,
     chain_place,

@@ -1,10 +1,9 @@
-"""Serial operators run as one chain, as near to the reader and the writer as can be (`spark/placement.py`)."""
+"""Serial operators run as one chain, as near to the reader and the writer as can be (`spark/planning/placement.py`)."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from headrace.spark.planning.placement import place
 from headrace.spark.planning.rules.query import PlannedQuery
 
 
@@ -12,4 +11,4 @@ def fired(query: PlannedQuery) -> Iterator[str]:
     chain = query.chain
     if chain is not None:
         names = " → ".join(node.id for node in chain.nodes)
-        yield f"chain: {names}, {place(query.plan, chain, query.validated, query.catalogue)}"
+        yield f"chain: {names}, {query.placement}"

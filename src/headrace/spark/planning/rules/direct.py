@@ -1,4 +1,4 @@
-"""Nothing but filters and columns that Arrow handles just as Spark does: the reader does all (`spark/direct.py`)."""
+"""Only filters and columns that Arrow handles just as Spark does: the reader does all (`spark/planning/direct.py`)."""
 
 from __future__ import annotations
 

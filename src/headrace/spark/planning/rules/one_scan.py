@@ -1,4 +1,4 @@
-"""Sinks behind one node share one pass over its rows (`spark/wide.py`)."""
+"""Sinks behind one node share one pass over its rows (`spark/planning/wide.py`)."""
 
 from __future__ import annotations
 

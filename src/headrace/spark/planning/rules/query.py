@@ -12,7 +12,9 @@ from headrace.graph.validation import Validated
 from headrace.operators import Catalogue
 from headrace.operators.columns import used_columns_of
 from headrace.operators.serial_chain import ChainPlan
-from headrace.spark.planning.plan import QueryPlan, chain_of
+from headrace.spark.planning.placement import Placement, place
+from headrace.spark.planning.plan import QueryPlan
+from headrace.spark.planning.query_chain import chain_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +32,12 @@ class PlannedQuery:
     def chain(self) -> ChainPlan | None:
         """Its serial operators, if it has any."""
         return chain_of(self.plan, self.validated, self.catalogue)
+
+    @property
+    def placement(self) -> Placement | None:
+        """Where its chain runs, if it has one."""
+        chain = self.chain
+        return None if chain is None else place(self.plan, chain, self.validated, self.catalogue)
 
     def config(self, node: Node) -> Any:
         return self.validated.configs[node.id]
