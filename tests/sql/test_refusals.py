@@ -319,6 +319,14 @@ FAULTS = [
     ("INSERT INTO o SELECT " + "(" * 500 + "alt" + ")" * 500 + " AS x FROM t", "nested too deeply", "(", ""),
     # names
     ("INSERT INTO o SELECT * FROM tt", "unknown stream 'tt'", "tt", "did you mean t?"),
+    ("CREATE STREAM a AS SELECT * FROM a", "unknown stream 'a'", "a", "what this statement makes"),
+    ("INSERT INTO o SELECT * FROM t CREATE STREAM a", "or ; but found 'CREATE'", "CREATE", ""),
+    (
+        "INSERT INTO o SELECT t.alt FROM t JOIN t AS b ON t.alt = b.altt WITHIN 1m",
+        "unknown column 'altt'",
+        "b.altt",
+        "did you mean alt?",
+    ),
     ("INSERT INTO alerts SELECT * FROM t", "unknown stream 'alerts'", "alerts", "CREATE STREAM alerts"),
     ("INSERT INTO o SELECT * FROM v; CREATE VIEW v AS SELECT * FROM t", "unknown stream 'v'", "v", "in line 5"),
     ("CREATE VIEW t AS SELECT * FROM timeless", "'t' is defined twice", "t", ""),
