@@ -90,7 +90,7 @@ FAULTS = [
         "INSERT INTO o SELECT t.alt FROM t ASOF JOIN timeless b USING (drone)",
         "have no event time",
         "ASOF JOIN",
-        "event_time",
+        "WATERMARK FOR",
     ),
     ("INSERT INTO o SELECT a.alt FROM t a ASOF FULL JOIN t b USING (drone)", "only the left", "ASOF FULL JOIN", "LEFT"),
     (
@@ -281,6 +281,13 @@ FAULTS = [
         "OUTPUT SNAPSHOT EVERY 5 EVENTS",
         "LAST",
     ),
+    (
+        "INSERT INTO o SELECT count(*) AS n FROM t WINDOW SLIDING(1m, 5m)",
+        "size must be",
+        "WINDOW SLIDING(1m, 5m)",
+        "",
+    ),
+    ("INSERT INTO o SELECT * FROM t OUTPUT LAST EVERY 0 EVENTS", "greater than 0", "OUTPUT LAST EVERY 0 EVENTS", ""),
     ("INSERT INTO o SELECT * FROM t WHERE ok WHERE ok", "a second time", "WHERE", ""),
     ("INSERT INTO o SELECT * FROM t EMIT SOMETIMES", "expected CHANGES or FINAL", "SOMETIMES", ""),
     ("INSERT INTO o SELECT * FROM t EMIT FINAL", "EMIT FINAL needs a window", "EMIT FINAL", ""),
@@ -436,7 +443,7 @@ FAULTS = [
         "collect_set",
     ),
     ("INSERT INTO o SELECT avg(altt) AS n FROM t WINDOW TUMBLING(1s)", "unknown column 'altt'", "altt", "alt"),
-    ("INSERT INTO o SELECT count(*) AS n FROM t WINDOW TUMBLING(0s)", "no length", "o", ""),
+    ("INSERT INTO o SELECT count(*) AS n FROM t WINDOW TUMBLING(0s)", "no length", "WINDOW TUMBLING(0s)", ""),
     # options
     ("CREATE STREAM p WITH (topik = 'x'); INSERT INTO p SELECT * FROM t", "unknown option 'topik'", "topik", "topic"),
     (

@@ -95,7 +95,9 @@ def _unreadable(script: Script, cause: str, index: int, stop: int) -> InvalidSyn
         return script.error(f"this call has {too_many['given']} arguments, and takes {too_many['most']} at most", spot)
     if "TYPE" in cause:
         word = script.slice(spot)
-        return script.error(f"unknown type {word!r}", spot, valid=TYPE_NAMES, hint=did_you_mean(word.upper(), TYPE_NAMES))
+        return script.error(
+            f"unknown type {word!r}", spot, valid=TYPE_NAMES, hint=did_you_mean(word.upper(), TYPE_NAMES)
+        )
     if expected := _EXPECTED.search(cause):
         return script.error(f"expected {expected['word']} but found {found}", spot)
     if index >= stop:
