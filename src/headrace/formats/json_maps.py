@@ -22,7 +22,7 @@ def read_objects(values: pa.BinaryArray, maps: Sequence[pa.Field[Any]]) -> list[
 
 
 def map_column(objects: Sequence[dict[str, Any]], field: pa.Field[Any]) -> pa.Array[Any]:
-    """The map of each object. Raises ValueError where it is something else, ArrowException where a value does not fit."""
+    """The map of each object. Raises ValueError where it is none, ArrowException where a value in it does not fit."""
     type_ = cast("pa.MapType[Any, Any, Any]", field.type)
     lines = "\n".join(json.dumps({_PAIRS: _pairs(one.get(field.name), field.name)}) for one in objects).encode()
     pair = pa.struct([pa.field("key", pa.string()), pa.field("value", type_.item_type)])
