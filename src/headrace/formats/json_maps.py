@@ -18,7 +18,8 @@ def read_objects(values: pa.BinaryArray, maps: Sequence[pa.Field[Any]]) -> list[
     """One for each value, which is known to be JSON. Numbers with a fraction stay texts where a map holds decimals, for
     these have more digits than a float."""
     has_decimals = any("decimal" in str(field.type) for field in maps)
-    return [json.loads(value, parse_float=str if has_decimals else float) for value in values.to_pylist()]
+    texts = cast("list[bytes]", values.to_pylist())
+    return [json.loads(text, parse_float=str if has_decimals else float) for text in texts]
 
 
 def map_column(objects: Sequence[dict[str, Any]], field: pa.Field[Any]) -> pa.Array[Any]:
@@ -30,8 +31,12 @@ def map_column(objects: Sequence[dict[str, Any]], field: pa.Field[Any]) -> pa.Ar
     options = pa.json.ParseOptions(explicit_schema=pa.schema([pa.field(_PAIRS, pa.list_(pair))]))
     table = pa.json.read_json(cast("Any", pa.BufferReader(lines)), read, options)
     lists = cast("pa.ListArray[Any]", one_array(table[_PAIRS]))
-    keys, items = lists.values.field("key").cast(type_.key_type), lists.values.field("value")
-    return pa.MapArray.from_arrays(lists.offsets, keys, items, type_, mask=lists.is_null())
+    pairs = cast("pa.StructArray", lists.values)
+    keys: Any = pairs.field("key").cast(type_.key_type)
+    made: pa.Array[Any] = cast("Any", pa.MapArray).from_arrays(
+        lists.offsets, keys, pairs.field("value"), type_, mask=lists.is_null()
+    )
+    return made
 
 
 def _pairs(value: object, name: str) -> list[dict[str, Any]] | None:
