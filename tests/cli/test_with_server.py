@@ -224,11 +224,14 @@ def test_sql_runs_and_batches(up: Any) -> None:
     assert answers(up, "RESUME PIPELINE run") == [[["run", 1, "running"]]]
     assert len(consumed(up, "run-out", 40)) == 40
     assert up("pipeline", "save", write_sql(up, "run", limit=5)).code == 0
-    change, deployed, rolled_back, stopped = answers(
-        up, "EXPLAIN CHANGE PIPELINE run; DEPLOY PIPELINE run; ROLLBACK PIPELINE run TO VERSION 1; STOP PIPELINE run"
+    change, deployed, rolled_back, shown, stopped = answers(
+        up,
+        "EXPLAIN CHANGE PIPELINE run; DEPLOY PIPELINE run; ROLLBACK PIPELINE run TO VERSION 1; SHOW PIPELINES;"
+        "STOP PIPELINE run",
     )
     assert any("battery < 5" in line for (line,) in change)
     assert (deployed, rolled_back) == ([["run", 2, "running"]], [["run", 1, "running"]])
+    assert shown == [["run", 1, "running"]]
     assert stopped == [["run", 1, "stopped"]]
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
+from decimal import Decimal
 
 import pyarrow as pa
 import pytest
@@ -98,6 +99,54 @@ def test_both_kinds_of_timestamps_may_stand_in_one_topic() -> None:
     decoded = decode("json", [b'{"ts": 0}', b'{"ts": "1970-01-01T00:00:00Z"}', b'{"ts": 1.5}'])
     assert decoded.rows.column("ts").to_pylist() == [datetime(1970, 1, 1, tzinfo=UTC)] * 2
     assert [record.index for record in decoded.bad] == [2]
+
+
+@given(st.lists(st.tuples(st.sampled_from(["iso", "epoch"]), st.sampled_from(["iso", "days", "null"])), max_size=8))
+def test_dates_are_iso_or_days_beside_times_of_any_kind(kinds: list[tuple[str, str]]) -> None:
+    times = {"iso": '"2026-01-02T00:00:00Z"', "epoch": "1767312000000"}
+    dates = {"iso": '"2026-01-02"', "days": "20455", "null": "null"}
+    values: list[bytes | None] = [f'{{"ts": {times[time]}, "day": {dates[day]}}}'.encode() for time, day in kinds]
+    decoded = decode("json", values, pa.schema({"ts": COLUMNS["ts"], "day": pa.date32()}))
+    assert not decoded.bad
+    assert decoded.rows.column("day").to_pylist() == [None if day == "null" else date(2026, 1, 2) for _, day in kinds]
+    assert decoded.rows.column("ts").to_pylist() == [datetime(2026, 1, 2, tzinfo=UTC)] * len(kinds)
+
+
+def test_a_date_that_is_none_makes_a_bad_row() -> None:
+    decoded = decode(
+        "json", [b'{"day": "2026-02-30"}', b'{"day": "today"}', b'{"day": true}'], pa.schema({"day": pa.date32()})
+    )
+    assert [record.index for record in decoded.bad] == [0, 1, 2]
+
+
+@given(st.lists(st.none() | st.dictionaries(st.text(), st.none() | st.integers(-(2**31), 2**31 - 1)), max_size=10))
+def test_maps_are_json_objects(maps: list[dict[str, int | None] | None]) -> None:
+    schema = pa.schema({"tags": pa.map_(pa.string(), pa.int32()), "name": pa.string()})
+    values: list[bytes | None] = [json.dumps({"tags": one, "name": "a", "more": {"x": 1}}).encode() for one in maps]
+    decoded = decode("json", values, schema)
+    assert not decoded.bad
+    expected = [{"tags": None if one is None else list(one.items()), "name": "a"} for one in maps]
+    assert decoded.rows.to_pylist() == expected
+
+
+@pytest.mark.parametrize("written", ["5", "[1]", '"a"', '{"a": 1.5}', '{"a": "1"}', '{"a": 3000000000}', '{"a": {}}'])
+def test_what_does_not_fit_a_map_makes_a_bad_row(written: str) -> None:
+    values: list[bytes | None] = [b'{"tags": {"a": 1}}', f'{{"tags": {written}}}'.encode(), b"{}"]
+    decoded = decode("json", values, pa.schema({"tags": pa.map_(pa.string(), pa.int32())}))
+    assert [record.index for record in decoded.bad] == [1]
+    assert decoded.rows.to_pylist() == [{"tags": [("a", 1)]}, {"tags": None}]
+
+
+def test_keys_and_values_of_maps_have_the_types_of_their_column() -> None:
+    schema = pa.schema(
+        {"prices": pa.map_(pa.int32(), pa.decimal128(30, 20)), "at": pa.map_(pa.string(), COLUMNS["ts"])}
+    )
+    decoded = decode(
+        "json", [b'{"prices": {"7": 1.23456789012345678901}, "at": {"a": "2026-01-01T00:00:00Z"}}'], schema
+    )
+    (row,) = decoded.rows.to_pylist()
+    assert row["prices"] == [(7, Decimal("1.23456789012345678901"))]
+    assert row["at"] == [("a", datetime(2026, 1, 1, tzinfo=UTC))]
 
 
 def test_csv_has_its_columns_in_order() -> None:

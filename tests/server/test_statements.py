@@ -57,6 +57,12 @@ def test_a_statement_is_explained_with_the_definitions_before_it(service: Servic
     assert any(isinstance(line, str) and "filter at the reader" in line for line in explained)
 
 
+def test_a_select_is_explained_over_streams_of_saved_pipelines(service: Service) -> None:
+    saved(service)
+    explained = [line for (line,) in rows(service, "EXPLAIN SELECT drone FROM telemetry WHERE battery < 7")]
+    assert any(isinstance(line, str) and "only rows that may fulfil battery < 7" in line for line in explained)
+
+
 def test_a_saved_pipeline_is_explained(service: Service) -> None:
     saved(service)
     assert rows(service, "EXPLAIN PIPELINE drones")
@@ -73,6 +79,8 @@ def test_several_statements_have_several_answers(service: Service) -> None:
         (SQL.format(limit=1), "asks nothing", "EXPLAIN"),
         ("DESCRIBE telemetri", "no pipeline has a stream 'telemetri'", "telemetry"),
         ("EXPLAIN PIPELINE nothing", "nothing", ""),
+        ("CREATE TABLE t (k STRING PRIMARY KEY); EXPLAIN SELECT k FROM t", "tables are asked at once", ""),
+        ("EXPLAIN SELECT k FROM telemetri", "no table, view or stream 'telemetri'", "telemetry"),
         ("EXPLAIN PLAN PIPELINE drones", "Spark is still starting", ""),
         ("EXPLAIN CHANGE PIPELINE drones", "does not run", "what runs"),
         ("ROLLBACK PIPELINE drones", "no version before 1", ""),

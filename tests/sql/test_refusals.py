@@ -90,7 +90,7 @@ FAULTS = [
         "INSERT INTO o SELECT t.alt FROM t ASOF JOIN timeless b USING (drone)",
         "have no event time",
         "ASOF JOIN",
-        "event_time",
+        "WATERMARK FOR",
     ),
     ("INSERT INTO o SELECT a.alt FROM t a ASOF FULL JOIN t b USING (drone)", "only the left", "ASOF FULL JOIN", "LEFT"),
     (
@@ -281,6 +281,13 @@ FAULTS = [
         "OUTPUT SNAPSHOT EVERY 5 EVENTS",
         "LAST",
     ),
+    (
+        "INSERT INTO o SELECT count(*) AS n FROM t WINDOW SLIDING(1m, 5m)",
+        "size must be",
+        "WINDOW SLIDING(1m, 5m)",
+        "",
+    ),
+    ("INSERT INTO o SELECT * FROM t OUTPUT LAST EVERY 0 EVENTS", "greater than 0", "OUTPUT LAST EVERY 0 EVENTS", ""),
     ("INSERT INTO o SELECT * FROM t WHERE ok WHERE ok", "a second time", "WHERE", ""),
     ("INSERT INTO o SELECT * FROM t EMIT SOMETIMES", "expected CHANGES or FINAL", "SOMETIMES", ""),
     ("INSERT INTO o SELECT * FROM t EMIT FINAL", "EMIT FINAL needs a window", "EMIT FINAL", ""),
@@ -289,8 +296,14 @@ FAULTS = [
     # expressions
     ("INSERT INTO o SELECT alt, FROM t", "expected an expression but found 'FROM'", "FROM", ""),
     ("INSERT INTO o SELECT * FROM t WHERE alt >", "breaks off", " ", ""),
-    ("INSERT INTO o SELECT * FROM t WHERE (alt > 1", "breaks off", " ", ""),
+    ("INSERT INTO o SELECT * FROM t WHERE (alt > 1", "expected ) but found the end of the statement", " ", ""),
     ("INSERT INTO o SELECT * FROM t WHERE alt > AND ok", "cannot be read on from 'AND'", "AND", ""),
+    ("INSERT INTO o SELECT upper(drone, alt) AS x FROM t", "has 2 arguments, and takes 1 at most", ")", ""),
+    ("INSERT INTO o SELECT upper() AS x FROM t", "something is missing before ')'", ")", ""),
+    ("INSERT INTO o SELECT upper(drone AS x FROM t", "expected ) but found 'AS'", "AS", ""),
+    ("INSERT INTO o SELECT CASE WHEN ok THEN 1 AS x FROM t", "expected END but found 'AS'", "AS", ""),
+    ("INSERT INTO o SELECT CAST(alt INT) AS x FROM t", "expected AS but found 'INT'", "INT", ""),
+    ("INSERT INTO o SELECT CAST(alt AS STRNG) AS x FROM t", "unknown type 'STRNG'", "STRNG", "did you mean STRING"),
     ("INSERT INTO o SELECT * FROM t WHERE drone = 'abc", "never closed", "'", ""),
     ("INSERT INTO o SELECT * FROM t /* alt", "never closed", "/", ""),
     ("INSERT INTO o SELECT * FROM t WHERE alt > :limit", "a parameter", "alt > :limit", ""),
@@ -313,6 +326,14 @@ FAULTS = [
     ("INSERT INTO o SELECT " + "(" * 500 + "alt" + ")" * 500 + " AS x FROM t", "nested too deeply", "(", ""),
     # names
     ("INSERT INTO o SELECT * FROM tt", "unknown stream 'tt'", "tt", "did you mean t?"),
+    ("CREATE STREAM a AS SELECT * FROM a", "unknown stream 'a'", "a", "what this statement makes"),
+    ("INSERT INTO o SELECT * FROM t CREATE STREAM a", "or ; but found 'CREATE'", "CREATE", ""),
+    (
+        "INSERT INTO o SELECT t.alt FROM t JOIN t AS b ON t.alt = b.altt WITHIN 1m",
+        "unknown column 'altt'",
+        "b.altt",
+        "did you mean alt?",
+    ),
     ("INSERT INTO alerts SELECT * FROM t", "unknown stream 'alerts'", "alerts", "CREATE STREAM alerts"),
     ("INSERT INTO o SELECT * FROM v; CREATE VIEW v AS SELECT * FROM t", "unknown stream 'v'", "v", "in line 5"),
     ("CREATE VIEW t AS SELECT * FROM timeless", "'t' is defined twice", "t", ""),
@@ -422,7 +443,7 @@ FAULTS = [
         "collect_set",
     ),
     ("INSERT INTO o SELECT avg(altt) AS n FROM t WINDOW TUMBLING(1s)", "unknown column 'altt'", "altt", "alt"),
-    ("INSERT INTO o SELECT count(*) AS n FROM t WINDOW TUMBLING(0s)", "no length", "o", ""),
+    ("INSERT INTO o SELECT count(*) AS n FROM t WINDOW TUMBLING(0s)", "no length", "WINDOW TUMBLING(0s)", ""),
     # options
     ("CREATE STREAM p WITH (topik = 'x'); INSERT INTO p SELECT * FROM t", "unknown option 'topik'", "topik", "topic"),
     (

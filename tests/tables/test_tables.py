@@ -208,9 +208,9 @@ def test_records_that_are_no_rows_are_counted(log: Log, tables: Tables) -> None:
     ("sql", "message"),
     [
         ("SELECT * FROM limit", "no table 'limit'"),
-        ("SELECT nothing FROM limits", "no such column: nothing"),
-        ("SELECT no_such(symbol) FROM limits", "no such function"),
-        ("SELECT limits.missing FROM limits", "no such column: limits.missing"),
+        ("SELECT nothing FROM limits", "unknown column 'nothing'"),
+        ("SELECT no_such(symbol) FROM limits", "tables have no function NO_SUCH"),
+        ("SELECT limits.missing FROM limits", "unknown column 'limits.missing'"),
         ("SELECT 1", "reads a table"),
         ("SELECT * FROM limits a, limits b, limits c, limits d, limits e", "more than 10000 rows"),
     ],
@@ -219,6 +219,14 @@ def test_what_cannot_be_answered_is_said(log: Log, tables: Tables, sql: str, mes
     log.write("limits", [row(str(number), number) for number in range(10)])
     with pytest.raises(HeadraceError, match=message):
         tables.ask(sql)
+
+
+def test_a_mistyped_column_has_near_names(log: Log, tables: Tables) -> None:
+    log.write("limits", [row("a", 1)])
+    with pytest.raises(InvalidInput) as refused:
+        tables.ask("SELECT limits.symbl FROM limits")
+    assert refused.value.hint == "did you mean symbol?"
+    assert "limits.symbol" in refused.value.valid
 
 
 def test_an_endless_question_ends(log: Log, tables: Tables, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -280,7 +288,7 @@ def test_a_table_with_several_keys_is_changed_and_asked(log: Log, tables: Tables
         ("INSERT INTO limits (symbol, maximum) VALUES ('a', 'much')", "'much' is no DOUBLE"),
         ("INSERT INTO limits (symbol) VALUES (nobody)", "these are no values"),
         ("UPDATE limits SET symbol = 'x' WHERE maximum = 1", "is the key of limits"),
-        ("DELETE FROM limits WHERE missing = 1", "no such column: missing"),
+        ("DELETE FROM limits WHERE missing = 1", "unknown column 'missing'"),
         ("DELETE FROM nothing WHERE a = 1", "no table 'nothing'"),
     ],
 )

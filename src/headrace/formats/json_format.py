@@ -12,11 +12,13 @@ import pyarrow.json
 from numpy.typing import NDArray
 
 from headrace.formats.decoding import Decoded, RowDecoder, at_places, in_order, one_array
+from headrace.formats.json_maps import map_column, read_objects
 from headrace.formats.json_plain import Plain, PlainScanner, can_scan
 from headrace.formats.times import TIMESTAMP, as_time
 
 _NEWLINE = ord("\n")
 _TIME_READERS: dict[str, pa.DataType] = {"iso": pa.string(), "epoch": pa.int64()}
+_DATE_READERS: dict[str, pa.DataType] = {"iso": pa.string(), "epoch": pa.date32()}
 # Which of these rows are wanted.
 RowFilter: TypeAlias = Callable[[pa.RecordBatch], NDArray[np.bool_]]
 
@@ -73,44 +75,62 @@ class JsonDecoder:
 class JsonParser(RowDecoder):
     """The same with Arrow's parser, for every type.
 
-    `time_kind` is how times are thought to be written. A record of which that is not true costs more; one that cannot
-    be read at all is bad for what was wrong under this assumption.
+    `time_kind` and `date_kind` are how times and dates are thought to be written. A record of which that is not true
+    costs more; one that cannot be read at all is bad for what was wrong under this assumption.
     """
 
     def __init__(self, schema: pa.Schema) -> None:
         super().__init__(schema)
         self._times = [field.name for field in schema if field.type == TIMESTAMP]
-        # Arrow casts a column of strings to timestamps 30 times faster than its JSON reader parses them.
-        self._options = {kind: self._options_with(type_) for kind, type_ in _TIME_READERS.items()}
+        self._dates = [field.name for field in schema if pa.types.is_date32(field.type)]
+        self._maps = [field for field in schema if pa.types.is_map(field.type)]
         self.time_kind = "iso"
+        self.date_kind = "iso"
+        # Arrow casts a column of strings to timestamps 30 times faster than its JSON reader parses them.
+        self._options = {
+            (time_kind, date_kind): self._options_with(_TIME_READERS[time_kind], _DATE_READERS[date_kind])
+            for time_kind, date_kind in self._kinds()
+        }
 
     def parse(self, values: pa.BinaryArray) -> pa.RecordBatch:
         text = _joined_objects(values)
-        try:
-            return self._parse(text, len(values), self.time_kind)
-        except pa.ArrowException as error:
-            if not self._times:
-                raise
-            other = "epoch" if self.time_kind == "iso" else "iso"
+        failure: pa.ArrowException | None = None
+        for time_kind, date_kind in self._kinds():
             try:
-                rows = self._parse(text, len(values), other)
-            except pa.ArrowException:
-                raise error from None
-        self.time_kind = other
-        return rows
+                columns = self._parse(text, len(values), time_kind, date_kind)
+            except pa.ArrowException as error:
+                failure = failure or error
+                continue
+            self.time_kind, self.date_kind = time_kind, date_kind
+            objects = read_objects(values, self._maps) if self._maps else []
+            columns |= {field.name: map_column(objects, field) for field in self._maps}
+            return pa.record_batch([columns[field.name] for field in self.schema], schema=self.schema)
+        raise failure or AssertionError("there is one way to read at least")
 
-    def _parse(self, text: pa.Buffer, count: int, time_kind: str) -> pa.RecordBatch:
+    def _kinds(self) -> list[tuple[str, str]]:
+        """How times and dates may be written, the likeliest first."""
+        times = sorted(_TIME_READERS, key=self.time_kind.__ne__) if self._times else [self.time_kind]
+        dates = sorted(_DATE_READERS, key=self.date_kind.__ne__) if self._dates else [self.date_kind]
+        return [(time_kind, date_kind) for date_kind in dates for time_kind in times]
+
+    def _parse(self, text: pa.Buffer, count: int, time_kind: str, date_kind: str) -> dict[str, pa.Array[Any]]:
+        """All columns that are no maps."""
         read = pa.json.ReadOptions(use_threads=False, block_size=len(text) + 1)
-        table = pa.json.read_json(cast("Any", pa.BufferReader(text)), read, self._options[time_kind])
+        options = self._options[time_kind, date_kind]
+        table = pa.json.read_json(cast("Any", pa.BufferReader(text)), read, options)
         if table.num_rows != count:
             raise ValueError("more or less than one JSON object in a record")
-        columns = [
-            as_time(table[field.name]) if field.name in self._times else table[field.name] for field in self.schema
-        ]
-        return pa.record_batch([one_array(column) for column in columns], schema=self.schema)
+        return {name: one_array(self._typed(name, table[name])) for name in table.column_names}
 
-    def _options_with(self, time_type: pa.DataType) -> pa.json.ParseOptions:
-        fields = [pa.field(field.name, time_type if field.name in self._times else field.type) for field in self.schema]
+    def _typed(self, name: str, column: pa.ChunkedArray[Any]) -> pa.ChunkedArray[Any]:
+        if name in self._times:
+            return as_time(column)
+        return column.cast(pa.date32()) if name in self._dates else column
+
+    def _options_with(self, time_type: pa.DataType, date_type: pa.DataType) -> pa.json.ParseOptions:
+        read_as = dict.fromkeys(self._times, time_type) | dict.fromkeys(self._dates, date_type)
+        plain = [field for field in self.schema if field not in self._maps]
+        fields = [pa.field(field.name, read_as.get(field.name, field.type)) for field in plain]
         return pa.json.ParseOptions(explicit_schema=pa.schema(fields), unexpected_field_behavior="ignore")
 
 

@@ -24,6 +24,8 @@ _SIMPLE = (
     "DATE",
     "TIMESTAMP",
 )
+# For people: what can be written as a type.
+TYPE_NAMES = (*_SIMPLE, "DECIMAL(p,s)", "ARRAY<…>", "MAP<…,…>", "STRUCT<…>")
 _ALIASES = {
     "BOOL": "BOOLEAN", "BYTE": "TINYINT", "SHORT": "SMALLINT", "INTEGER": "INT", "LONG": "BIGINT", "REAL": "FLOAT",
     "FLOAT64": "DOUBLE", "VARCHAR": "STRING", "TEXT": "STRING", "BYTES": "BINARY", "DATETIME": "TIMESTAMP",
@@ -186,8 +188,8 @@ class _Reader:
             return f"MAP<{key},{value}>"
         if upper == "STRUCT":
             return self._struct()
-        valid = (*_SIMPLE, "DECIMAL(p,s)", "ARRAY<…>", "MAP<…,…>", "STRUCT<…>")
-        raise InvalidInput(f"unknown type {word!r} in {self.text!r}", valid=valid, hint=did_you_mean(upper, _SIMPLE))
+        hint = did_you_mean(upper, _SIMPLE)
+        raise InvalidInput(f"unknown type {word!r} in {self.text!r}", valid=TYPE_NAMES, hint=hint)
 
     def _decimal(self) -> str:
         if self.peek() != "(":

@@ -103,7 +103,7 @@ class AsofJoin(SerialOperator[AsofJoinConfig]):
 
 def _require_time(schema: Schema, side: Side) -> None:
     if schema.event_time is None or schema.event_time not in schema.names:
-        hint = "set event_time at its source, and keep that column up to here"
+        hint = "give its source an event time (in SQL: WATERMARK FOR …), and keep that column up to here"
         raise InvalidInput(f"the rows of the {side} have no event time", hint=hint)
 
 

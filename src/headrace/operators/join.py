@@ -95,7 +95,7 @@ class Join(Operator[JoinConfig]):
         condition = read_condition(config.on, inputs)
         for side in SIDES:
             if inputs[side].event_time is None:
-                hint = "set event_time at its source, and keep that column up to here"
+                hint = "give its source an event time (in SQL: WATERMARK FOR …), and keep that column up to here"
                 raise InvalidInput(f"the rows of the {side} have no event time: state would never end", hint=hint)
         columns = tuple(column for _, column in joined_columns(condition, inputs))
         refuse_doubles(columns)

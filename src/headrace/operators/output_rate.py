@@ -110,6 +110,6 @@ class OutputRate(SerialOperator[OutputRateConfig]):
 def _time(schema: Schema) -> str:
     """The column of event time. Raises InvalidInput where rows have none."""
     if schema.event_time is None:
-        hint = "name the column of time in event_time of the source, or count rows"
+        hint = "give the source an event time (in SQL: WATERMARK FOR …), or count rows"
         raise InvalidInput("spans of time need an event time, and the rows have none", hint=hint)
     return schema.require(schema.event_time).name

@@ -97,7 +97,10 @@ class TopicConfig(OperatorConfig):
             hint = "leave out value_schema and value_message"
             raise refuse_setting("the schemas of the values are those of the registry", hint)
         if self.bad_rows == "dead_letter" and self.dead_letter is None:
-            raise refuse_setting("bad_rows is dead_letter and no topic is named", "set dead_letter to a topic")
+            raise refuse_setting(
+                "bad_rows is dead_letter and no topic is named",
+                "set dead_letter (in SQL: 'dead_letter.topic') to a topic",
+            )
         if self.bad_rows != "dead_letter" and self.dead_letter is not None:
             raise refuse_setting(f"dead_letter is set and bad_rows is {self.bad_rows}", "set bad_rows to dead_letter")
         return self

@@ -24,6 +24,7 @@ from headrace.server.bodies import LookBody
 from headrace.server.known_streams import KnownStreams
 from headrace.spark.jobs.look import Look, look_name
 from headrace.sql import LOOK, read_look, read_wanted
+from headrace.sql.looking import Look as LookPipeline
 
 if TYPE_CHECKING:
     from headrace.server.service import Service
@@ -56,16 +57,19 @@ class Looks:
         are_tables = [known.is_table(name) for name in wanted.others]
         return bool(wanted.streams) or not all(are_tables)
 
+    def read(self, sql: str) -> LookPipeline:
+        """What shows the SELECT over streams that a script ends with. Raises InvalidSyntax, NotFound, Conflict."""
+        wanted = read_wanted(sql)
+        if wanted is None:
+            raise InvalidInput(f"{_WORDS} is to be looked at", hint="definitions may stand before it, nothing behind")
+        return read_look(sql, self._known().definitions(wanted.missing), self._service.catalogue)
+
     async def open(self, body: LookBody) -> OpenLook:
         """Its pipeline runs afterwards; the caller closes it. Raises InvalidSyntax, NotFound, Conflict."""
         return await to_thread.run_sync(self._open, body)
 
     def _open(self, body: LookBody) -> OpenLook:
-        wanted = read_wanted(body.sql)
-        if wanted is None:
-            raise InvalidInput(f"{_WORDS} is to be looked at", hint="definitions may stand before it, nothing behind")
-        catalogue = self._service.catalogue
-        look = read_look(body.sql, self._known().definitions(wanted.missing), catalogue)
+        look, catalogue = self.read(body.sql), self._service.catalogue
         document = replace(look.document, name=look_name())
         validated = validate(_paced(document, body.start, catalogue), catalogue)
         if not self._places.acquire(blocking=False):

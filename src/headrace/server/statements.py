@@ -123,11 +123,12 @@ class Statements:
         return ["table", "topic", "key"], [[table.name, table.topic, table.key] for table in declared]
 
     def _pipelines(self) -> Table:
+        """With the version that runs, or the newest where none does."""
         states = {job.pipeline: _state(job) for job in self._service.jobs()}
-        rows: list[list[Cell]] = [
-            [info.name, self._service.version(info.name, None).info.number, states.get(info.name, "stopped")]
-            for info in self._service.pipelines()
-        ]
+        rows: list[list[Cell]] = []
+        for info in self._service.pipelines():
+            version = self._service.running(info.name) or self._service.version(info.name, None)
+            rows.append([info.name, version.info.number, states.get(info.name, "stopped")])
         return ["pipeline", "version", "state"], rows
 
     def _documents(self) -> Iterator[Document]:
@@ -176,6 +177,10 @@ class Statements:
     def _explained(self, explain: Explain, request: Request) -> Document:
         if explain.pipeline is not None:
             return self._service.version(explain.pipeline, None).document
+        if isinstance(explain.of, Ask):
+            if not self._service.looks.is_live(request.explained_sql):
+                raise InvalidInput("tables are asked at once, from their copies: there is no plan to show")
+            return self._service.looks.read(request.explained_sql).document
         return parse(request.explained_sql, catalogue=self._service.catalogue)
 
     def _change(self, document: Document) -> Table:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from headrace.errors import InvalidSyntax
+from headrace.errors import InvalidSyntax, did_you_mean
 from headrace.graph.document import Json
 from headrace.graph.schema import Schema
 from headrace.operators.durations import canonical_duration_of
@@ -246,7 +246,11 @@ class JoinStep:
         return [*found, *(_SideColumn(self._side(name, part, inner), name, span) for name, span in bare)]
 
     def _sided_column(self, one: _SideColumn) -> str:
-        earlier = self._sides[one.side].names.renamed.get((one.qualifier, one.column.lower()), one.column)
+        side = self._sides[one.side]
+        earlier = side.names.renamed.get((one.qualifier, one.column.lower()), one.column)
+        if side.schema is not None and side.schema.find(earlier) is None:
+            valid, hint = side.schema.names, did_you_mean(one.column, side.schema.names)
+            raise self._script.error(f"unknown column {one.column!r}", one.span, valid=valid, hint=hint)
         name = self._renamed.get(one.column.lower(), earlier) if one.side == "right" else earlier
         return f"{one.side}.{print_name(name)}"
 

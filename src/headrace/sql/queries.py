@@ -179,7 +179,7 @@ class Queries:
         if is_view and not steps:
             steps = [ALL_COLUMNS]
         for step, node_id in zip(steps, node_ids(place.base, steps, last_takes_base=is_view), strict=True):
-            origin = Origin(place.name.span, step.pieces)
+            origin = Origin(step.span or place.name.span, step.pieces)
             output = self._assembly.add(node_id, step.operator, step.config, [("in", output)], origin)
         return output
 

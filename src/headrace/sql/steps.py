@@ -68,12 +68,13 @@ class Names:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One operator of the chain. The role makes its id: see `node_ids`."""
+    """One operator of the chain. The role makes its id: see `node_ids`. `span` is the clause that it stands for."""
 
     role: Role
     operator: str
     config: dict[str, Json]
     pieces: tuple[Piece, ...]
+    span: Span | None = None
 
 
 ALL_COLUMNS: Final = Step("select", "select", {"columns": ["*"]}, ())
@@ -129,7 +130,11 @@ def _output_steps(writer: Writer, select: Select, settings: Mapping[str, Json]) 
     keys: dict[str, Json] = {} if name is None else {"keys": [name]}
     often: dict[str, Json] = {"rows": select.output.every_events, "every": select.output.every}
     told = {name: value for name, value in often.items() if value is not None}
-    return [Step("output", "output-rate", {"which": select.output.which, **told, **keys, **settings}, ())]
+    return [
+        Step(
+            "output", "output-rate", {"which": select.output.which, **told, **keys, **settings}, (), select.output.span
+        )
+    ]
 
 
 class Writer:

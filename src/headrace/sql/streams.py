@@ -119,6 +119,8 @@ class Streams:
         known = (*self._declared, *self._views)
         later = [defined for defined in self._defined if defined.text == name.text]
         hint = did_you_mean(name.text, known) or otherwise
-        if later:
+        if later and later[0].span.start < name.span.start:
+            hint = "it is what this statement makes: name the stream that its rows come from"
+        elif later:
             hint = f"it is defined further down, in line {self._script.place(later[0].span).line}: move it up"
         return self._script.error(f"unknown stream {name.text!r}", name.span, valid=known, hint=hint)

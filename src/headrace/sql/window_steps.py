@@ -142,7 +142,8 @@ class _Output:
             config["emit"] = emit.when
         time = [Piece(window.time.text, window.time.span)] if window and window.time else []
         role: Role = "group" if window is None else "window"
-        return Step(role, self._operator.name, config, (*self._aggregates.values(), *time, *self._keys))
+        pieces = (*self._aggregates.values(), *time, *self._keys)
+        return Step(role, self._operator.name, config, pieces, None if window is None else window.span)
 
     def column(self, item: Item) -> Piece:
         """An entry of the SELECT list over the window's output."""

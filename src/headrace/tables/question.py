@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sqlite3
 import time
 from collections.abc import Callable, Sequence
@@ -13,7 +14,7 @@ import sqlglot
 from sqlglot import exp
 from sqlglot.dialects.sqlite import SQLite
 
-from headrace.errors import InvalidInput
+from headrace.errors import InvalidInput, did_you_mean
 from headrace.tables.definition import Table
 from headrace.tables.store import view_name
 
@@ -21,6 +22,7 @@ ROWS_MAX: Final = 10_000
 SECONDS_MAX: Final = 10.0
 # How many steps of SQLite's machine pass between two looks at the clock.
 _STEPS: Final = 10_000
+_MISSING: Final = re.compile(r"no such (?P<what>column|function): (?P<name>.+)")
 
 
 class _Backquoted(SQLite):
@@ -62,8 +64,15 @@ class Question:
     def _in_our_words(self, error: sqlite3.Error) -> InvalidInput:
         if error.sqlite_errorname == "SQLITE_INTERRUPT":
             return InvalidInput(f"the answer takes longer than {SECONDS_MAX:.0f} s", hint="ask by key, or for less")
-        columns = [f"{table.name}.{name}" for table in self.tables for name in table.schema.names]
-        return InvalidInput(f"tables cannot answer this: {error}", valid=columns)
+        missing = _MISSING.search(str(error))
+        if missing is None:
+            return InvalidInput(f"tables cannot answer this: {error}")
+        if missing["what"] == "function":
+            return InvalidInput(f"tables have no function {missing['name']}", hint="they are those of SQLite")
+        valid = [f"{table.name}.{name}" for table in self.tables for name in table.schema.names]
+        plain = [name for table in self.tables for name in table.schema.names]
+        name = missing["name"].rpartition(".")[2]
+        return InvalidInput(f"unknown column {missing['name']!r}", valid=valid, hint=did_you_mean(name, plain))
 
 
 def evaluated(expressions: Sequence[str]) -> tuple[Any, ...]:

@@ -14,10 +14,10 @@ from headrace.sql.language.tree import Name, Query
 
 # Words that cannot stand as a bare name or alias, because they go on with the statement.
 RESERVED = frozenset({
-    "AS", "ASOF", "BY", "CROSS", "EMIT", "EXCEPT", "FROM", "FULL", "GROUP", "GROUP BY", "HAVING", "INNER", "INSERT",
-    "INTERSECT", "INTO", "JOIN", "LATERAL", "LEFT", "LIMIT", "MATCH_RECOGNIZE", "NATURAL", "ON", "ORDER BY", "OUTPUT",
-    "PARTITION BY", "PRIMARY KEY", "QUALIFY", "RIGHT", "SELECT", "TABLE", "UNION", "USING", "WHERE", "WINDOW", "WITH",
-    "WITHIN",
+    "AS", "ASOF", "BY", "CREATE", "CROSS", "EMIT", "EXCEPT", "FROM", "FULL", "GROUP", "GROUP BY", "HAVING", "INNER",
+    "INSERT", "INTERSECT", "INTO", "JOIN", "LATERAL", "LEFT", "LIMIT", "MATCH_RECOGNIZE", "NATURAL", "ON", "ORDER BY",
+    "OUTPUT", "PARTITION BY", "PRIMARY KEY", "QUALIFY", "RIGHT", "SELECT", "TABLE", "UNION", "USING", "WHERE",
+    "WINDOW", "WITH", "WITHIN",
 })  # fmt: skip
 
 _LITERALS = frozenset({TokenType.STRING, TokenType.NUMBER, TokenType.RAW_STRING, TokenType.HEX_STRING})

@@ -6,6 +6,7 @@ other words of ours are never taken for an alias.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,12 +16,18 @@ from sqlglot.errors import ParseError
 from sqlglot.parsers.spark import SparkParser
 from sqlglot.tokenizer_core import Token, TokenType
 
+from headrace.errors import InvalidSyntax, did_you_mean
+from headrace.graph.schema import TYPE_NAMES
 from headrace.operators.expressions import aggregates
 from headrace.sql.language.script import Script, Span, span_of
 from headrace.sql.language.tree import Expression, Name
 
 # Functions that can be computed over the rows before each row.
 OVER_AGGREGATES = (exp.Count, exp.Sum, exp.Avg, exp.Min, exp.Max)
+
+# What the parser says of a text that it cannot read.
+_TOO_MANY = re.compile(r"provided arguments \((?P<given>\d+)\) is greater than the maximum .* \((?P<most>\d+)\)")
+_EXPECTED = re.compile(r"Expect(?:ed|ing) (?P<word>[A-Z]+|[)\]])(?: after [A-Z]+)?$")
 
 _SPAN = "headrace_span"
 _NAME = "headrace_name"
@@ -73,14 +80,31 @@ def read_tree(script: Script, given: Tokens, stop: int) -> tuple[exp.Expr, int]:
         tree, count = parser.read(script.text, given.tokens)
     except ParseError as error:
         spot = indexes[min(parser.failed_at(), len(given.tokens))]
-        found = script.describe(spot, stop) if spot < stop else None
-        message = f"the expression cannot be read on from {found}" if found else "the expression breaks off here"
-        raise script.error(message, script.spot(spot, stop)) from error
+        raise _unreadable(script, str(error.errors[0]["description"]), spot, stop) from error
     except RecursionError as error:
         raise script.error("the expression is nested too deeply", script.spot(start, stop)) from error
     if tree is None or count == 0:
         raise script.error(f"expected an expression but found {script.describe(start, stop)}", script.spot(start, stop))
     return tree, indexes[count]
+
+
+def _unreadable(script: Script, cause: str, index: int, stop: int) -> InvalidSyntax:
+    """What to raise where Spark's grammar cannot go on, in words of ours."""
+    spot, found = script.spot(index, stop), script.describe(index, stop)
+    if too_many := _TOO_MANY.search(cause):
+        return script.error(f"this call has {too_many['given']} arguments, and takes {too_many['most']} at most", spot)
+    if "TYPE" in cause:
+        word = script.slice(spot)
+        return script.error(
+            f"unknown type {word!r}", spot, valid=TYPE_NAMES, hint=did_you_mean(word.upper(), TYPE_NAMES)
+        )
+    if expected := _EXPECTED.search(cause):
+        return script.error(f"expected {expected['word']} but found {found}", spot)
+    if index >= stop:
+        return script.error("the expression breaks off here", spot)
+    if script.slice(spot) == ")":
+        return script.error("something is missing before ')': an argument or a value", spot)
+    return script.error(f"the expression cannot be read on from {found}", spot)
 
 
 @dataclass(frozen=True, slots=True)
