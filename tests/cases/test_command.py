@@ -97,7 +97,7 @@ def test_what_is_refused_needs_no_spark(tmp_path: Path) -> None:
     assert done.stderr == ""
     assert "FAIL refused.sql:2 refused (batch)" in done.stdout
     assert "unknown column 'b' (line 3, column 27)" in done.stdout
-    assert "1 cases, 1 runs, 0 skipped, 1 failed" in done.stdout
+    assert "cases: 1, runs: 1, skipped: 0, failed: 1; " in done.stdout
 
 
 @pytest.mark.parametrize(

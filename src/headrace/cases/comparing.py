@@ -51,8 +51,10 @@ def _in_order(expected: Sequence[Row], actual: Sequence[Row]) -> Iterator[Line]:
             yield from ((" ", row) for row in expected[first:last])
         else:
             for missing, extra in zip_longest(expected[first:last], actual[start:stop]):
-                yield from ([("-", missing)] if missing is not None else [])
-                yield from ([("+", extra)] if extra is not None else [])
+                if missing is not None:
+                    yield "-", missing
+                if extra is not None:
+                    yield "+", extra
 
 
 def _as_sets(expected: Sequence[Row], actual: Sequence[Row]) -> Iterator[Line]:

@@ -26,4 +26,5 @@ def frame_of_json(spark: SparkSession, rows: Iterable[Mapping[str, object]], col
 def frame_of_arrow(spark: SparkSession, rows: pa.Table | None, columns: str) -> DataFrame:
     """Rows that a chain made; None stands for none."""
     make: Any = spark.createDataFrame  # its stubs want no text beside a table
-    return make([] if rows is None else rows, columns)
+    frame: DataFrame = make([] if rows is None else rows, columns)
+    return frame

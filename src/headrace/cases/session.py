@@ -20,7 +20,10 @@ FOR_FEW_ROWS: Final = {
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
     # Rows in the plan itself: else each is a task.
     "spark.sql.leafNodeDefaultParallelism": "1",
+    "spark.sql.shuffle.partitions": "1",
 }
+# A task that fails is not tried again: the same few rows would fail again.
+_MASTER: Final = "local[2]"
 
 
 @contextmanager
@@ -48,7 +51,7 @@ class CaseSession:
         """Raises ExternalFailure when Java is missing or does not start."""
         if self._spark is None:
             started_s = time.monotonic()
-            self._spark = start_session(SparkSettings(self._directory, shuffle_partitions=1, extra=FOR_FEW_ROWS))
+            self._spark = start_session(SparkSettings(self._directory, _MASTER, extra=FOR_FEW_ROWS))
             self.start_s = time.monotonic() - started_s
         return self._spark
 

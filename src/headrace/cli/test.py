@@ -25,6 +25,8 @@ ALL: Final = "all"
 # Longer than a case should take: shown in another colour.
 SLOW_S: Final = 1.0
 NAMED_MAX: Final = 20
+# What failed among more runs than these is named once more at the end.
+IN_SIGHT: Final = 10
 
 
 def command(
@@ -157,18 +159,17 @@ class _Total:
 
     def show(self) -> None:
         out = console()
-        for place in self.failed:
+        for place in self.failed if len(self.results) > IN_SIGHT else ():
             out.print(f"FAIL {place}", style="bold red", markup=False, soft_wrap=True)
         case_count = len({(file, result.case.line) for file, result in self.results})
         skipped = sum(result.skipped is not None for _, result in self.results)
-        counts = f"{case_count} cases, {len(self.results)} runs, {skipped} skipped, {len(self.failed)} failed"
-        out.print(f"{counts}; {self.seconds:.1f} s, {self.start_s:.1f} s of them for Spark to start", markup=False)
+        counts = f"cases: {case_count}, runs: {len(self.results)}, skipped: {skipped}, failed: {len(self.failed)}"
+        start = f", {self.start_s:.1f} s of them for Spark to start" if self.start_s else ""
+        out.print(f"{counts}; {self.seconds:.1f} s{start}", markup=False)
         if len(self.results) > 1:
             file, slowest = max(self.results, key=lambda one: one[1].seconds)
             median_s = statistics.median(result.seconds for _, result in self.results)
-            told = (
-                f"a run took {median_s:.2f} s in the median, at most {slowest.seconds:.2f} s: {_place(file, slowest)}"
-            )
+            told = f"a run: {median_s:.2f} s in the median, at most {slowest.seconds:.2f} s: {_place(file, slowest)}"
             out.print(told, style="dim", markup=False, soft_wrap=True)
 
     def as_dict(self) -> dict[str, object]:
