@@ -40,12 +40,14 @@ JOIN_STATE_FORMAT = "4"
 
 @dataclass(frozen=True, slots=True)
 class SparkSettings:
-    """`master` is local by default, or `spark://…` or `k8s://…`; `extra` wins over everything here."""
+    """`master` is local by default, or `spark://…` or `k8s://…`; `java_options` are the driver's, beside those that it
+    always has; `extra` wins over everything here."""
 
     directory: Path
     master: str = f"local[{TASK_SLOTS},{TASK_TRIES}]"
     driver_memory_mb: int = 1024
     shuffle_partitions: int = field(default_factory=lambda: os.cpu_count() or 2)
+    java_options: str = ""
     extra: dict[str, str] = field(default_factory=dict)
 
 
@@ -90,12 +92,13 @@ def session_conf(settings: SparkSettings, log4j: Path) -> dict[str, str]:
     """Each line away from Spark's default has its reason beside it."""
     checkpointing = "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager"
     state_store = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
+    java_options = f"-Dlog4j2.configurationFile=file:{log4j} -XX:+UseParallelGC -Xss2m {settings.java_options}"
     return {
         "spark.driver.host": "127.0.0.1",  # loopback only
         "spark.driver.bindAddress": "127.0.0.1",
         "spark.ui.enabled": "false",
         "spark.driver.memory": f"{settings.driver_memory_mb}m",
-        "spark.driver.extraJavaOptions": f"-Dlog4j2.configurationFile=file:{log4j} -XX:+UseParallelGC -Xss2m",
+        "spark.driver.extraJavaOptions": java_options.strip(),
         "spark.sql.session.timeZone": "UTC",
         "spark.sql.shuffle.partitions": str(settings.shuffle_partitions),
         "spark.sql.adaptive.enabled": "false",  # the number of partitions must not change under a stream
