@@ -30,7 +30,7 @@ __getattr__ = exporter(
     __name__,
     {
         **dict.fromkeys(("QUERIES_MAX", "Engine", "EngineSettings"), "engine"),
-        **dict.fromkeys(("EventBus", "PipelineEvent", "Subscription"), "events"),
-        **dict.fromkeys(("BatchResult", "JobState", "JobStatus", "NodeCount", "QueryStatus"), "status"),
+        **dict.fromkeys(("EventBus", "PipelineEvent", "Subscription"), "jobs.events"),
+        **dict.fromkeys(("BatchResult", "JobState", "JobStatus", "NodeCount", "QueryStatus"), "jobs.status"),
     },
 )
