@@ -1,4 +1,4 @@
-"""Pipelines on Spark: source, sink, compilation, jobs and their events."""
+"""Pipelines on Spark; ARCHITECTURE.md tells what is in which folder."""
 
 from __future__ import annotations
 
