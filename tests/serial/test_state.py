@@ -25,6 +25,7 @@ from headrace.serial import store as store_module
 from headrace.serial.key_hash import BUCKETS
 from headrace.serial.partitioning import Partitioning
 from headrace.serial.repartition import repartitioned
+from headrace.serial.store import CHANGES_ALONE_MAX
 from headrace.serial.versions import CHANGES_KEPT
 from headrace.testing import MemoryFiles
 
@@ -119,13 +120,17 @@ def test_what_is_written_follows_the_change_and_not_the_size() -> None:
     store = StateStore(files)
     version = touched(store, Version(), 0, 100_000)
     before = version.size_bytes
-    sizes = []
-    for batch in range(1, 2 * BUCKETS):
+    sizes, turn = [], BUCKETS * (1 + CHANGES_ALONE_MAX)
+    for batch in range(1, 2 * turn):
         version = touched(store, version, batch, 10)
         sizes.append(version.changes[-1].size_bytes)
-    # Ten rows, and in turn a bucket of all: never the whole state at once.
+    # Ten rows, and in turn a bucket of all: never the whole state at once, and not each time as much as that.
     assert max(sizes) < before / BUCKETS * 2
-    assert len(version.changes) <= BUCKETS + CHANGES_KEPT
+    assert sum(size > before / BUCKETS / 2 for size in sizes) < len(sizes) / 3
+    assert len(version.changes) <= turn + CHANGES_KEPT
+    assert (
+        len(StateStore(files).load("node", 0, version).table("t", [("k", pa.int64())], [("n", pa.int64())])) == 100_000
+    )
     assert len(store.load("node", 0, version).table("t", [("k", pa.int64())], [("n", pa.int64())])) == 100_000
 
 

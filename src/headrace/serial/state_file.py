@@ -43,10 +43,6 @@ class Section:
         listed = [len(chunk.flatten()) for chunk in chunks if isinstance(chunk, pa.LargeListArray)]
         return max(self.rows.num_rows, sum(listed))
 
-    @property
-    def is_change(self) -> bool:
-        return self.buckets is None and self.restated == PLAIN
-
     def header(self) -> dict[str, object]:
         buckets = None if self.buckets is None else [self.buckets.start, self.buckets.stop]
         named = {"name": self.name, "kind": self.kind, "shape": self.shape}
@@ -70,8 +66,9 @@ def encode(sections: Iterable[Section]) -> list[bytes | pa.Buffer]:
     return [head + bytes(-len(head) % _ALIGNMENT), *bodies]
 
 
-def decode(name: str, content: pa.Buffer) -> Iterator[Section]:
-    """Sections without a copy of their columns. Raises CorruptData for a file that is not as it was written."""
+def decode(name: str, content: pa.Buffer, *, changes_only: bool = False) -> Iterator[Section]:
+    """Sections without a copy of their columns; all, or those that are changes: others are not even looked at. Raises
+    CorruptData for a file that is not as it was written."""
     start = len(MAGIC) + 2 * _LENGTH.size
     if content.size < start or content[: len(MAGIC)].to_pybytes() != MAGIC:
         raise CorruptData(f"{name} is no state file of this format")
@@ -81,12 +78,18 @@ def decode(name: str, content: pa.Buffer) -> Iterator[Section]:
         raise CorruptData(f"the header of the state file {name} does not match its checksum")
     first = start + length + -(start + length) % _ALIGNMENT
     for entry in json.loads(header):
+        if changes_only and not _is_change(entry):
+            continue
         body = content[first + entry["at"] : first + entry["at"] + entry["bytes"]]
         if google_crc32c.value(body) != entry["crc32c"]:
             raise CorruptData(f"the state {entry['name']!r} in {name} does not match its checksum")
         buckets = None if entry["buckets"] is None else range(*entry["buckets"])
         rows = pa.ipc.open_stream(body).read_all()
         yield Section(entry["name"], entry["kind"], rows, buckets, entry["shape"], entry["restated"])
+
+
+def _is_change(entry: dict[str, object]) -> bool:
+    return entry["buckets"] is None and entry["restated"] == PLAIN
 
 
 def _stream(rows: pa.Table) -> pa.Buffer:

@@ -1,8 +1,9 @@
 """The state of a chain, by node and lane: how it goes from one version to the next.
 
 Every micro-batch that changes a lane writes one file for each node: what changed, and all that is in the next few of
-its buckets. So the files of one turn through the buckets hold everything, no micro-batch ever writes all at once, and a
-worker that has an older version in memory takes in only the changes that it missed.
+its buckets; of a state so large that one bucket has far more than changed, only every few micro-batches. So the files
+of one turn through the buckets hold everything, no micro-batch ever writes all at once, and a worker that has an older
+version in memory takes in only the changes that it missed.
 """
 
 from __future__ import annotations
@@ -23,6 +24,8 @@ from headrace.serial.versions import Change, Manifest, Version, file_name, file_
 PART_VALUES_MIN = 1_024
 # Beside so many changed values, one more of the others is written.
 CHANGED_PER_VALUE = 2
+# Changes in a row that have no bucket beside them, at most: each is one more file to read when a worker starts anew.
+CHANGES_ALONE_MAX = 7
 # Lanes that a worker process keeps in memory between micro-batches.
 LANES_IN_MEMORY_MAX = 64
 
@@ -57,7 +60,8 @@ class StateStore:
         version = base
         if changes := state.changes():
             buckets = _next_buckets(base, state.size, sum(section.size for section in changes))
-            version = base.with_change(self._write(node, lane, batch, buckets, [*changes, *state.part(buckets)]))
+            beside = state.part(buckets) if buckets else []
+            version = base.with_change(self._write(node, lane, batch, buckets, [*changes, *beside]))
         state.mark_written()
         self._memory[node, lane] = _Loaded(version.newest, state)
         if len(self._memory) > LANES_IN_MEMORY_MAX:
@@ -91,15 +95,17 @@ class StateStore:
         return state
 
     def _take(self, state: NodeState, name: str, *, changes_only: bool = False) -> None:
-        for section in decode(name, self.files.read(name)):
-            if section.is_change or not changes_only:
-                state.restore(section)
+        for section in decode(name, self.files.read(name), changes_only=changes_only):
+            state.restore(section)
 
 
 def _next_buckets(base: Version, size: int, changed: int) -> range:
-    """The next in turn: about as many values as the change has, so that the cost follows the change."""
+    """The next in turn: about as many values as the changes since the last had, so that the cost follows the change.
+    None where even one bucket has more."""
     wanted = max(PART_VALUES_MIN, changed // CHANGED_PER_VALUE)
-    count = min(len(ALL_BUCKETS), -(-len(ALL_BUCKETS) * wanted // max(1, size)))
+    count = min(len(ALL_BUCKETS), len(ALL_BUCKETS) * wanted * (1 + base.changes_alone) // max(1, size))
+    if not count and base.changes_alone >= CHANGES_ALONE_MAX:
+        count = 1
     first = base.next_bucket
     if first + count > len(ALL_BUCKETS):
         # A turn ends with the last bucket; a part of all of them begins anew.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import TypeAlias
 
 from headrace.serial.items import ALL_BUCKETS
@@ -14,7 +15,7 @@ CHANGES_KEPT = 16
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A file: what one micro-batch changed, and all that was then in some of the buckets."""
+    """A file: what one micro-batch changed, and all that was then in some of the buckets, or in none."""
 
     name: str
     buckets: range
@@ -40,6 +41,11 @@ class Version:
     def next_bucket(self) -> int:
         """Buckets are written in turn."""
         return self.changes[-1].buckets.stop % len(ALL_BUCKETS) if self.changes else 0
+
+    @property
+    def changes_alone(self) -> int:
+        """How many of the last changes have no buckets beside them."""
+        return len(list(takewhile(lambda change: not change.buckets, reversed(self.changes))))
 
     def names_after(self, name: str | None) -> list[str] | None:
         """What must be taken in by someone who has this change; None if that cannot be told any more."""
