@@ -13,6 +13,7 @@ from headrace.graph.schema import Schema
 from headrace.operators.arrow_types import column_types
 from headrace.operators.columnar import planned, scope_of
 from headrace.spark.chains.tables import TableReading, in_versions, rows_of
+from headrace.spark.planning.chain_pushdown import wanted_of_inputs
 from headrace.spark.specs import TableSpec, TopicLocation
 
 if TYPE_CHECKING:
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.spark
 
+IDLE_TIMEOUT_S = 90.0
 COLUMNS = Schema.parse("k STRING, maximum INT")
 
 
@@ -82,3 +84,26 @@ def test_a_window_behind_a_lookup_goes_on_through_a_restart(stack: Stack) -> Non
     stack.run(document)
     found = {made["k"]: (made["c"], made["s"]) for made in stack.rows(target)}
     assert found == {"a": (3, 80), "b": (1, 1), "c": (1, 2)}
+
+
+def test_a_filter_behind_a_lookup_comes_to_the_same_before_it(stack: Stack) -> None:
+    """What it says of the stream is looked at by the reader, what it says of the table behind the lookup."""
+    limits = stack.topic("limits", [{"k": "a", "maximum": 5}, {"k": "b", "maximum": 1}], partitions=1)
+    rows = [{"k": key, "n": number} for key in ("a", "b", "c", None) for number in range(4)]
+    events, target = stack.topic("events", rows), stack.name("found")
+    document = stack.pipeline(
+        f"""topic {events} schema="k STRING, n INT" as events ! @with.left
+        table {limits} schema="{COLUMNS}" key=k as limits ! @with.right
+        lookup-join "left.k = right.k" kind=left as with
+        ! filter "n > 1 AND (maximum IS NULL OR maximum > 3)" as few ! to-topic {target}"""
+    )
+    query = stack.query(document)
+    assert query.chain is not None
+    assert list(wanted_of_inputs(query.plan, query.chain, query.validated)) == [0]
+    stack.engine.start(document)
+    assert stack.engine.wait_idle(document.name, IDLE_TIMEOUT_S)
+    (status,) = stack.engine.stop(document.name).queries
+    expected = {(key, n, 5 if key == "a" else None) for key in ("a", "c", None) for n in (2, 3)}
+    assert {(row["k"], row["n"], row["maximum"]) for row in stack.rows(target)} == expected
+    counts = {count.node: count.rows_out_total for count in status.nodes}
+    assert (counts["events"], counts["few"]) == (len(rows), len(expected))
