@@ -340,8 +340,9 @@ def test_memory_is_bounded_and_the_lane_used_longest_ago_goes(monkeypatch: pytes
 
 
 def test_columns_are_written_as_they_are_in_memory() -> None:
-    rows = pa.table({"n": np.arange(1000)})
-    (buffer,) = (buffer for buffer in rows["n"].chunk(0).buffers() if buffer is not None)
+    numbers: pa.Array[Any] = pa.array(np.arange(1000))
+    rows = pa.table({"n": numbers})
+    (buffer,) = (buffer for buffer in numbers.buffers() if buffer is not None)
     parts = encode([Section("rows", "table", rows)])
     assert buffer.address in [part.address for part in parts if isinstance(part, pa.Buffer)]
     (section,) = decode("file", pa.py_buffer(b"".join(map(bytes, parts))))
