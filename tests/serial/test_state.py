@@ -25,6 +25,7 @@ from headrace.serial import store as store_module
 from headrace.serial.key_hash import BUCKETS
 from headrace.serial.partitioning import Partitioning
 from headrace.serial.repartition import repartitioned
+from headrace.serial.state_file import Section, decode, encode
 from headrace.serial.store import CHANGES_ALONE_MAX
 from headrace.serial.versions import CHANGES_KEPT
 from headrace.testing import MemoryFiles
@@ -317,3 +318,24 @@ def test_memory_is_bounded_and_the_lane_used_longest_ago_goes(monkeypatch: pytes
         assert number_of(store.load("node", lane, versions[lane])) == {0: 10, 1: 1, 2: 2}[lane]
         reads[lane] = files.reads()
     assert reads == {0: 0, 2: 0, 1: 1}
+
+
+def test_columns_are_written_as_they_are_in_memory() -> None:
+    numbers: pa.Array[Any] = pa.array(np.arange(1000))
+    rows = pa.table({"n": numbers})
+    (buffer,) = (buffer for buffer in numbers.buffers() if buffer is not None)
+    parts = encode([Section("rows", "table", rows)])
+    assert buffer.address in [part.address for part in parts if isinstance(part, pa.Buffer)]
+    (section,) = decode("file", pa.py_buffer(b"".join(map(bytes, parts))))
+    assert section.rows == rows
+
+
+def test_only_changes_are_looked_at_where_no_more_is_wanted() -> None:
+    change, part = pa.table({"n": [1]}), pa.table({"n": [2]})
+    parts = [bytes(part) for part in encode([Section("t", "table", change), Section("t", "table", part, range(3))])]
+    content = bytearray(b"".join(parts))
+    content[content.rindex((2).to_bytes(8, "little"))] = 3
+    (section,) = decode("file", pa.py_buffer(bytes(content)), changes_only=True)
+    assert section.rows == change
+    with pytest.raises(CorruptData, match="checksum"):
+        list(decode("file", pa.py_buffer(bytes(content))))

@@ -6,6 +6,9 @@ import json
 import struct
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import reduce
+from io import RawIOBase
+from typing import Any
 
 import google_crc32c
 import pyarrow as pa
@@ -50,17 +53,19 @@ class Section:
 
 
 def encode(sections: Iterable[Section]) -> list[bytes | pa.Buffer]:
-    """The parts of a file, in order."""
+    """The parts of a file, in order. Columns are among them as they are in memory, and must not be written to until the
+    file is."""
     bodies: list[bytes | pa.Buffer] = []
     listed: list[dict[str, object]] = []
     position = 0
     for section in sections:
-        body = _stream(section.rows)
-        padding = -body.size % _ALIGNMENT
-        crc = google_crc32c.value(body)
-        listed.append({**section.header(), "at": position, "bytes": body.size, "crc32c": crc})
-        bodies += [body, bytes(padding)]
-        position += body.size + padding
+        parts = _stream(section.rows)
+        size = sum(map(len, parts))
+        padding = -size % _ALIGNMENT
+        crc = reduce(google_crc32c.extend, parts, 0)
+        listed.append({**section.header(), "at": position, "bytes": size, "crc32c": crc})
+        bodies += [*parts, bytes(padding)]
+        position += size + padding
     header = json.dumps(listed).encode()
     head = MAGIC + _LENGTH.pack(len(header)) + _LENGTH.pack(google_crc32c.value(header)) + header
     return [head + bytes(-len(head) % _ALIGNMENT), *bodies]
@@ -92,9 +97,24 @@ def _is_change(entry: dict[str, object]) -> bool:
     return entry["buckets"] is None and entry["restated"] == PLAIN
 
 
-def _stream(rows: pa.Table) -> pa.Buffer:
-    sink = pa.BufferOutputStream()
-    with pa.ipc.new_stream(sink, rows.schema) as writer:
+class _Parts(RawIOBase):
+    """Keeps what is written to it: Arrow hands its buffers over without a copy."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.parts: list[bytes | pa.Buffer] = []
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, part: Any) -> int:
+        self.parts.append(part)
+        return len(part)
+
+
+def _stream(rows: pa.Table) -> list[bytes | pa.Buffer]:
+    sink = _Parts()
+    with pa.ipc.new_stream(pa.PythonFile(sink, mode="w"), rows.schema) as writer:
         for batch in rows.to_batches():
             writer.write_batch(batch)
-    return sink.getvalue()
+    return sink.parts
