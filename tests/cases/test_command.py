@@ -11,6 +11,9 @@ from xml.etree import ElementTree
 
 import pytest
 
+from headrace.cli import app
+from headrace.cli.boundary import Invocation, report_errors
+
 HEAD = "CREATE STREAM t (a STRING, b INT);\n-- @input t\n-- | a | b |\n-- | x | 1 |\n-- | y | 0 |\n"
 FAULTS = f"""{HEAD}
 -- @case as expected
@@ -56,12 +59,15 @@ FUNCTION = "def broken(b: int) -> int:\n    return 1 // b\n"
 REFUSED = "CREATE STREAM t (a STRING);\n-- @case refused\nCREATE STREAM s AS SELECT b FROM t;\n-- @expect s\n-- | a |\n"
 
 
-def run(directory: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    environment = {**os.environ, "HEADRACE_PLUGINS": str(directory)}
-    command = [sys.executable, "-m", "headrace", "test", *arguments]
-    return subprocess.run(
-        command, capture_output=True, text=True, cwd=directory, env=environment, timeout=280, check=False
-    )
+def run(*arguments: str) -> int | str | None:
+    """In this process: Spark is started by none of these."""
+    try:
+        return report_errors(
+            Invocation(as_json=False, debug=False),
+            lambda standalone: app(["test", *arguments], prog_name="headrace", standalone_mode=standalone),
+        )
+    except SystemExit as exit_:
+        return exit_.code
 
 
 @pytest.fixture
@@ -74,7 +80,15 @@ def folder(tmp_path: Path) -> Path:
 
 @pytest.mark.spark
 def test_each_case_is_told_by_itself(folder: Path) -> None:
-    done = run(folder, ".", "--mode", "batch", "--junit", "results.xml", "--json")
+    done = subprocess.run(
+        [sys.executable, "-m", "headrace", "test", ".", "--mode", "batch", "--junit", "results.xml", "--json"],
+        capture_output=True,
+        text=True,
+        cwd=folder,
+        env={**os.environ, "HEADRACE_PLUGINS": str(folder)},
+        timeout=280,
+        check=False,
+    )
     assert done.returncode == 1, done.stderr
     runs = {one["case"]: one for one in json.loads(done.stdout)["runs"]}
     assert [(one["file"], one["passed"]) for one in runs.values()] == [
@@ -90,14 +104,18 @@ def test_each_case_is_told_by_itself(folder: Path) -> None:
     assert (suites.get("tests"), suites.get("failures")) == ("6", "4")
 
 
-def test_what_is_refused_needs_no_spark(tmp_path: Path) -> None:
+def test_what_is_refused_needs_no_spark(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
     (tmp_path / "refused.sql").write_text(REFUSED)
-    done = run(tmp_path, "refused.sql")
-    assert done.returncode == 1
-    assert done.stderr == ""
-    assert "FAIL refused.sql:2 refused (batch)" in done.stdout
-    assert "unknown column 'b' (line 3, column 27)" in done.stdout
-    assert "cases: 1, runs: 1, skipped: 0, failed: 1; " in done.stdout
+    assert run("refused.sql") == 1
+    printed = capsys.readouterr()
+    assert printed.err == ""
+    assert "FAIL refused.sql:2 refused (batch)" in printed.out
+    assert "unknown column 'b' (line 3, column 27)" in printed.out
+    assert "cases: 1, runs: 1, skipped: 0, failed: 1; " in printed.out
+    assert "Spark" not in printed.out
 
 
 @pytest.mark.parametrize(
@@ -110,11 +128,19 @@ def test_what_is_refused_needs_no_spark(tmp_path: Path) -> None:
         (["refused.sql", "--mode", "slow"], "valid: batch, stream, restart, all"),
     ],
 )
-def test_what_cannot_run_is_told_before_anything_runs(tmp_path: Path, arguments: list[str], message: str) -> None:
+def test_what_cannot_run_is_told_before_anything_runs(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    arguments: list[str],
+    message: str,
+) -> None:
+    monkeypatch.chdir(tmp_path)
     (tmp_path / "refused.sql").write_text(REFUSED)
     (tmp_path / "empty").mkdir()
     (tmp_path / "broken.sql").write_text("-- @expect s\n-- | a | b |\n-- | 1 |\n")
     (tmp_path / "binary.sql").write_bytes(b"\xff\xfe\x00")
-    done = run(tmp_path, *arguments)
-    assert (done.returncode, done.stdout) == (2, "")
-    assert message in done.stderr
+    assert run(*arguments) == 2
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert message in printed.err
