@@ -138,12 +138,12 @@ def test_what_does_not_fit_a_map_makes_a_bad_row(written: str) -> None:
 
 
 def test_keys_and_values_of_maps_have_the_types_of_their_column() -> None:
-    schema = pa.schema(
-        {"prices": pa.map_(pa.int32(), pa.decimal128(30, 20)), "at": pa.map_(pa.string(), COLUMNS["ts"])}
-    )
-    decoded = decode(
-        "json", [b'{"prices": {"7": 1.23456789012345678901}, "at": {"a": "2026-01-01T00:00:00Z"}}'], schema
-    )
+    columns: dict[str, pa.DataType] = {
+        "prices": pa.map_(pa.int32(), pa.decimal128(30, 20)),
+        "at": pa.map_(pa.string(), COLUMNS["ts"]),
+    }
+    value = b'{"prices": {"7": 1.23456789012345678901}, "at": {"a": "2026-01-01T00:00:00Z"}}'
+    decoded = decode("json", [value], pa.schema(columns))
     (row,) = decoded.rows.to_pylist()
     assert row["prices"] == [(7, Decimal("1.23456789012345678901"))]
     assert row["at"] == [("a", datetime(2026, 1, 1, tzinfo=UTC))]
