@@ -297,9 +297,9 @@ FAULTS = [
         "",
     ),
     (
-        "INSERT INTO o SELECT a.alt FROM t a WINDOW SLIDING(10m, 2m) JOIN t b WINDOW SLIDING(10m, 2m) ON a.alt = b.alt",
-        "sliding windows cannot be joined yet",
-        "WINDOW SLIDING(10m, 2m)",
+        "INSERT INTO o SELECT a.alt FROM t a WINDOW SESSION(10m) JOIN t b WINDOW SESSION(10m) ON a.alt = b.alt",
+        "session windows cannot be joined yet",
+        "WINDOW SESSION(10m)",
         "WITHIN",
     ),
     (
