@@ -129,6 +129,34 @@ CREATE STREAM o AS SELECT o.id, p.paid FROM orders o WINDOW TUMBLING(2m) JOIN pa
 -- | 1  | 10   |
 -- | 2  | 5    |
 
+-- @case both sides in windows that overlap: a pair for each that holds both rows
+CREATE STREAM o AS SELECT o.id, p.paid FROM orders o WINDOW SLIDING(2m, 1m) JOIN payments p WINDOW SLIDING(2m, 1m) ON o.id = p.order_id;
+-- @expect o
+-- | id | paid |
+-- | 1  | 10   |
+-- | 1  | 10   |
+-- | 2  | 5    |
+-- | 2  | 5    |
+-- | 2  | 15   |
+
+-- @case rows without a partner in windows that overlap
+CREATE STREAM o AS SELECT o.customer, p.paid FROM orders o WINDOW SLIDING(2m, 1m) LEFT JOIN payments p WINDOW SLIDING(2m, 1m) ON o.id = p.order_id;
+-- @expect o
+-- | customer | paid |
+-- | ann      | 10   |
+-- | ann      | 10   |
+-- | bob      | 5    |
+-- | bob      | 5    |
+-- | bob      | 15   |
+-- | ann      |      |
+-- | ann      |      |
+-- | cy       |      |
+-- | cy       |      |
+
+-- @case windows that overlap otherwise
+CREATE STREAM o AS SELECT o.id FROM orders o WINDOW SLIDING(2m, 1m) JOIN payments p WINDOW SLIDING(4m, 1m) ON o.id = p.order_id;
+-- @expect error both sides of a windowed join have the same window
+
 -- @case a stream with itself
 CREATE STREAM o AS
 SELECT a.id AS one, b.id AS two FROM orders a JOIN orders b ON a.customer = b.customer AND a.id < b.id WITHIN 5 MINUTES;

@@ -83,6 +83,6 @@ CREATE STREAM o AS SELECT auction, bidder FROM (SELECT *, ROW_NUMBER() OVER (PAR
 -- | 2       | a      |
 -- | 3       | c      |
 
--- @case a rank without a bound is refused
+-- @case a rank without a bound, by another column than the time, is refused
 CREATE STREAM o AS SELECT auction, ROW_NUMBER() OVER (PARTITION BY auction ORDER BY price) AS n FROM bids;
--- @expect error would rank every row for ever
+-- @expect error without a bound goes by event time

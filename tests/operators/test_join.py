@@ -180,6 +180,9 @@ def test_a_join_without_event_time_would_never_end() -> None:
         ({}, "without a bound in time"),
         ({"before": "1s", "window": "1s"}, "before, after and window are set"),
         ({"window": "0s"}, "window has no length"),
+        ({"window": "10s", "every": "0s"}, "every has no length"),
+        ({"window": "10s", "every": "20s"}, "window must be 1 to"),
+        ({"after": "10s", "every": "1s"}, "every is set without window"),
         ({"kind": "cross", "after": "1s"}, "cannot be 'cross'"),
     ],
 )

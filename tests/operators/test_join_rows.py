@@ -330,3 +330,5 @@ def test_types_and_times_that_are_not_known() -> None:
     nested = replace(Schema.parse("w STRING, s STRUCT<x:INT>, at TIMESTAMP"), event_time="at")
     assert "STRUCT" in (why_not(config, {"left": LEFT, "right": nested}) or "")
     assert "event time" in (why_not(config, {"left": LEFT, "right": replace(RIGHT, event_time=None)}) or "")
+    sliding = config_of("left.k = right.k", window="10s", every="5s")
+    assert why_not(sliding, {"left": LEFT, "right": RIGHT}) == "its windows overlap"

@@ -184,6 +184,7 @@ def test_a_late_row_counts_in_a_session_as_if_it_came_just_now() -> None:
 
 PASSED: dict[str, dict[str, Json]] = {
     "over-window": {"rows": 2, "time": "ts", "keys": ["k"], "aggregates": ["sum(n) AS s"]},
+    "over-running": {"time": "ts", "keys": ["k"], "functions": ["sum(n) AS s"]},
     "output-rate": {"which": "all", "every": "10s"},
 }
 

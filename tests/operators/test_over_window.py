@@ -12,9 +12,12 @@ from tests.operators.serial_cases import Case, Row, as_batch, at, plans, rows_st
 from headrace.errors import InvalidGraph
 from headrace.graph import Json
 from headrace.operators import Catalogue
+from headrace.serial import OperatorFailed
 
 AGGREGATES: list[Json] = [
     "count(*) AS c", "count(x) AS cx", "sum(n) AS s", "avg(x) AS a", "min(n) AS lo", "max(x) AS hi",
+    "first_value(n) AS f", "last_value(n) AS l", "first_value(n) IGNORE NULLS AS fi",
+    "last_value(x) IGNORE NULLS AS li",
 ]  # fmt: skip
 
 
@@ -27,7 +30,8 @@ def aggregated(rows: Sequence[Row]) -> tuple[Any, ...]:
     values = [row[2] for row in rows if row[2] is not None]
     mean = sum(values) / len(values) if values else None
     total = sum(numbers) if numbers else None
-    return (len(rows), len(values), total, mean, min(numbers, default=None), max(values, default=None))
+    ends = (rows[0][1], rows[-1][1], numbers[0] if numbers else None, values[-1] if values else None)
+    return (len(rows), len(values), total, mean, min(numbers, default=None), max(values, default=None), *ends)
 
 
 def over_rows(rows: Sequence[Row], count: int) -> list[tuple[Any, ...]]:
@@ -65,6 +69,37 @@ def test_without_keys_and_rows_a_row_looks_at_itself() -> None:
     rows: list[Row] = [("a", 1, None, 2), ("b", 2, None, 1)]
     found = case(keys=[], rows=0, aggregates=["sum(n) AS s"]).batch(rows)
     assert [(row[0], row[-1]) for row in found] == [("b", 2), ("a", 1)]
+
+
+def fractions(values: Sequence[float], functions: list[Json], count: int) -> list[tuple[Any, ...]]:
+    rows: list[Row] = [("a", None, value, 100 + place) for place, value in enumerate(values)]
+    rows += [("b", None, 1.0, 100 + len(values))]
+    found = case(rows=count, aggregates=functions).stream(rows, [(2, ""), (4, "")])
+    return [row[4:] for row in found]
+
+
+def test_sums_of_fractions_are_added_one_after_the_other() -> None:
+    values = [0.1, 0.2, 0.3, 1e17, 0.7, -1e17, 0.1, 0.2]
+    frames = [values[max(0, place - 2) : place + 1] for place in range(len(values))]
+    assert fractions(values, ["sum(x) AS s"], 2) == [(0.0 + sum(frame),) for frame in frames] + [(1.0,)]
+
+
+def test_what_is_no_number_stays_in_its_frames() -> None:
+    found = fractions([float("nan"), 5.0, float("inf"), 7.0], ["min(x) AS lo", "max(x) AS hi", "sum(x) AS s"], 1)
+    assert [[str(value) for value in row] for row in found] == [
+        ["nan", "nan", "nan"],
+        ["5.0", "nan", "nan"],
+        ["5.0", "inf", "inf"],
+        ["7.0", "inf", "inf"],
+        ["1.0", "1.0", "1.0"],
+    ]
+
+
+def test_a_sum_that_does_not_fit_is_refused() -> None:
+    rows: list[Row] = [("a", (1 << 63) - 1, None, 100), ("b", 1, None, 101), ("a", 1, None, 102)]
+    assert case(rows=0, aggregates=["sum(n) AS s"]).batch(rows)[-1][-1] == 1
+    with pytest.raises(OperatorFailed, match="does not fit its type, BIGINT"):
+        case(rows=1, aggregates=["sum(n) AS s"]).batch(rows)
 
 
 def test_late_rows_are_left_out_and_counted() -> None:

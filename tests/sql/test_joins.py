@@ -30,6 +30,10 @@ def join(clause: str, select: str = "SELECT a.k") -> dict[str, object]:
         ("a JOIN b ON a.k = b.k RETENTION 7 DAYS", {"before": "7 days", "after": "7 days"}),
         ("a WINDOW TUMBLING(1m) JOIN b WINDOW TUMBLING(1m) ON a.k = b.k", {"window": "1 minute"}),
         (
+            "a WINDOW SLIDING(10m, 2m) JOIN b WINDOW HOPPING(SIZE 10 MINUTES, ADVANCE BY 2 MINUTES) ON a.k = b.k",
+            {"window": "10 minutes", "every": "2 minutes"},
+        ),
+        (
             f"a JOIN b ON a.k = b.k AND b.ts BETWEEN a.ts AND a.ts + {MINUTE}",
             {"before": "0 seconds", "after": "1 minute"},
         ),
@@ -135,6 +139,10 @@ def test_a_join_with_a_table_is_a_lookup_and_so_is_one_without_a_bound() -> None
             "FULL JOIN b USING (k) WITHIN 1 HOUR;",
         ),
         ({"on": "left.k = right.k", "window": "1 hour"}, "JOIN b WINDOW TUMBLING(1 HOUR) ON a.k = b.k;"),
+        (
+            {"on": "left.k = right.k", "window": "1 hour", "every": "1 minute"},
+            "JOIN b WINDOW SLIDING(1 HOUR, 1 MINUTE) ON a.k = b.k;",
+        ),
         ({"on": "left.k = right.k AND left.v > 1", "window": "1 hour", "kind": "left"}, "on => "),
         ({"on": "left.k = right.k"}, "on => "),
     ],

@@ -42,6 +42,7 @@ def test_a_window_takes_the_policy_of_its_stream(options: str, settings: dict[st
         ("SELECT k, count(*) AS n FROM w GROUP BY k WINDOW SESSION(1m)", "s_window", "session-window"),
         ("SELECT k, count(*) AS n FROM w GROUP BY k WINDOW CUMULATE(1h, 1m)", "s_window", "time-window"),
         ("SELECT k, sum(v) OVER (ORDER BY ts ROWS 3 PRECEDING) AS n FROM w", "s_over", "over-window"),
+        ("SELECT k, sum(v) OVER (ORDER BY ts) AS n FROM w", "s_over", "over-running"),
         ("SELECT k FROM w OUTPUT LAST EVERY 10 SECONDS", "s_output", "output-rate"),
         ("SELECT w.k, o.v AS x FROM w ASOF JOIN other AS o ON w.k = o.k AND w.ts >= o.ts", "s_join", "asof-join"),
         (

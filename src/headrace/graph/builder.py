@@ -83,11 +83,12 @@ class Stream(Step, AggregationSteps, SerialSteps):
         before: str | None = None,
         after: str | None = None,
         window: str | None = None,
+        every: str | None = None,
         id: str | None = None,
     ) -> Stream:
         """Pairs rows with those of another stream: `orders.join(payments, "left.id = right.order_id", after="1h")`."""
-        settings: dict[str, Json] = {"on": on, "kind": kind, "before": before, "after": after, "window": window}
-        return self._beside(right, "join", id, given(Stream.join, settings))
+        bounds: dict[str, Json] = {"before": before, "after": after, "window": window, "every": every}
+        return self._beside(right, "join", id, given(Stream.join, {"on": on, "kind": kind, **bounds}))
 
     def lookup_join(
         self,

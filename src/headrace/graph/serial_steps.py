@@ -132,6 +132,30 @@ class SerialSteps(Steps):
         }
         return self.then("over-window", id=id, **given(SerialSteps.over_window, settings))
 
+    def over_running(
+        self,
+        *,
+        time: str,
+        keys: Names = (),
+        functions: Names,
+        frame: Literal["range", "rows"] = "range",
+        late: LatePassed = "drop",
+        dead_letter: str | None = None,
+        partitioned: Partitioned = "by_key",
+        id: str | None = None,
+    ) -> Stream:
+        """Adds to every row running totals, numbers, or values of rows before it, in the order of event time."""
+        settings: dict[str, Json] = {
+            "time": time,
+            "keys": listed(keys),
+            "functions": listed(functions),
+            "frame": frame,
+            "late": late,
+            "dead_letter": dead_letter,
+            "partitioned": partitioned,
+        }
+        return self.then("over-running", id=id, **given(SerialSteps.over_running, settings))
+
     def output_rate(
         self,
         *,

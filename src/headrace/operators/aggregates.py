@@ -27,7 +27,7 @@ _NODES: dict[type[exp.Expr], Function] = {
     exp.Min: "min",
     exp.Max: "max",
 }
-_LARGEST = (1 << 63) - 1
+LARGEST = (1 << 63) - 1
 _HALF_BITS = 32
 AGGREGATES = "`aggregate AS name` items: count(*), or count, sum, avg, min or max of a column."
 
@@ -157,11 +157,14 @@ def sums_by_group(name: str, values: Array, codes: Integers, counts: Integers) -
     sums = np.zeros(len(counts), values.dtype)
     with np.errstate(all="ignore"):
         np.add.at(sums, codes, values)
-    if values.dtype.kind == "i" and len(values):
-        largest = max(abs(int(values.min())), abs(int(values.max())))
-        if largest * int(counts.max()) > _LARGEST:
-            _require_fitting(name, values, codes, len(counts))
+    if values.dtype.kind == "i" and largest_of(values) * int(counts.max(initial=0)) > LARGEST:
+        _require_fitting(name, values, codes, len(counts))
     return sums
+
+
+def largest_of(values: Array) -> int:
+    """Of whole numbers, whatever their sign."""
+    return max(abs(int(values.min())), abs(int(values.max()))) if len(values) else 0
 
 
 def _require_fitting(name: str, values: Array, codes: Integers, group_count: int) -> None:
@@ -170,8 +173,8 @@ def _require_fitting(name: str, values: Array, codes: Integers, group_count: int
     np.add.at(high, codes, values >> _HALF_BITS)
     np.add.at(low, codes, values & ((1 << _HALF_BITS) - 1))
     whole = high.astype(object) * (1 << _HALF_BITS) + low.astype(object)
-    if (whole > _LARGEST).any() or (whole < -_LARGEST - 1).any():
-        raise _too_large(name)
+    if (whole > LARGEST).any() or (whole < -LARGEST - 1).any():
+        raise too_large(name)
 
 
 def _added(name: str, sums: Array, more: Array) -> Array:
@@ -180,11 +183,12 @@ def _added(name: str, sums: Array, more: Array) -> Array:
         added: Array = sums + more
     # Only numbers of one sign have a sum of the other one, when it does not fit.
     if added.dtype.kind == "i" and (((sums ^ added) & (more ^ added)) < 0).any():
-        raise _too_large(name)
+        raise too_large(name)
     return added
 
 
-def _too_large(name: str) -> InvalidInput:
+def too_large(name: str) -> InvalidInput:
+    """What to raise for a sum that overflows."""
     hint = f"aggregate its numbers as DOUBLE: `sum(CAST(… AS DOUBLE)) AS {name}`, with the cast in a select before"
     return InvalidInput(f"the sum {name!r} does not fit its type, BIGINT", hint=hint)
 

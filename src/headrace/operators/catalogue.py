@@ -24,6 +24,7 @@ from headrace.operators.length_window import LengthWindow
 from headrace.operators.lookup_join import LookupJoin
 from headrace.operators.output_rate import OutputRate
 from headrace.operators.over_latest import OverLatest
+from headrace.operators.over_running import OverRunning
 from headrace.operators.over_window import OverWindow
 from headrace.operators.preview import Preview
 from headrace.operators.processing_time import ProcessingTime
@@ -65,6 +66,7 @@ BUILT_IN: tuple[AnyOperator, ...] = (
     AggregateLatest(),
     OverLatest(),
     OverWindow(),
+    OverRunning(),
     ProcessingTime(),
     Union(),
     Join(),

@@ -10,7 +10,7 @@ from pydantic import Field, model_validator
 from headrace.errors import InvalidInput
 from headrace.graph.schema import Column, Schema, backquoted
 from headrace.operators.durations import duration_ms
-from headrace.operators.event_windows import refuse_no_length, span
+from headrace.operators.event_windows import WINDOWS_PER_ROW_MAX, refuse_no_length, span
 from headrace.operators.join_checks import why_not
 from headrace.operators.join_rows import JoinRows
 from headrace.operators.join_sides import (
@@ -54,6 +54,9 @@ class JoinConfig(OperatorConfig):
     window: Duration | None = Field(
         None, description="Instead: both rows lie in the same span of this length, aligned to the epoch."
     )
+    every: Duration | None = Field(
+        None, description="How often such a span begins: a pair comes once for each that both of its rows lie in."
+    )
 
     @model_validator(mode="after")
     def _is_bounded(self) -> JoinConfig:
@@ -64,7 +67,17 @@ class JoinConfig(OperatorConfig):
             raise refuse_setting(cause, hint)
         if self.window is not None:
             refuse_no_length(window=self.window)
+        if self.every is not None:
+            self._require_overlap(self.every)
         return self
+
+    def _require_overlap(self, every: str) -> None:
+        if self.window is None:
+            raise refuse_setting("every is set without window", "window=10m every=2m")
+        refuse_no_length(every=every)
+        if not duration_ms(every) <= duration_ms(self.window) <= duration_ms(every) * WINDOWS_PER_ROW_MAX:
+            cause = f"window must be 1 to {WINDOWS_PER_ROW_MAX} times as long as every"
+            raise refuse_setting(cause, "window=10m every=2m")
 
 
 class Join(Operator[JoinConfig]):
@@ -76,9 +89,10 @@ class Join(Operator[JoinConfig]):
         inputs=(Port("left", "rows with an event time"), Port("right", "rows with an event time")),
         outputs=(Port("out", "the columns of the left, then those of the right; equal keys of one name come once"),),
         guarantees=(
-            "Every pair exactly once, as soon as both rows are there; a row without a partner when the watermark says "
-            "that none can come any more; the same rows as a batch run. State holds the rows that can still find a "
-            "partner, and at most as many others. Rows later than the watermark are left out and counted."
+            "Every pair exactly once, with `every` once for each window, as soon as both rows are there; a row without "
+            "a partner when the watermark says that none can come any more; the same rows as a batch run. State holds "
+            "the rows that can still find a partner, and at most as many others. Rows later than the watermark are "
+            "left out and counted."
         ),
         example=(
             'topic orders schema="id BIGINT, item STRING, ordered TIMESTAMP" event_time=ordered ! @paid.left\n'
@@ -159,7 +173,8 @@ def _side(frame: DataFrame, side: Side, time: str, config: JoinConfig) -> DataFr
 
     if config.window is None:
         return side_by_side(frame, side)
-    window = spark.window(backquoted(time), span(config.window)).alias(_WINDOW)
+    every = None if config.every is None else span(config.every)
+    window = spark.window(backquoted(time), span(config.window), every).alias(_WINDOW)
     return side_by_side(frame.select("*", window), side, plain=time)
 
 

@@ -29,6 +29,8 @@ def why_not(config: JoinConfig, inputs: Mapping[str, Schema]) -> str | None:
     """
     if config.kind != "inner":
         return f"it is a {config.kind} join"
+    if config.every is not None:
+        return "its windows overlap"
     condition = read_condition(config.on, inputs)
     checks = (
         _times_missing(inputs),

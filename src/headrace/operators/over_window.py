@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,21 +10,24 @@ import pyarrow as pa
 from pydantic import Field, model_validator
 
 from headrace.graph.schema import Column, Schema
-from headrace.operators.aggregates import AGGREGATES, Aggregate, parse_aggregates
+from headrace.operators.aggregates import Aggregate
 from headrace.operators.durations import duration_ms
 from headrace.operators.event_time import check_time
 from headrace.operators.expressions import parse_expression
-from headrace.operators.late_rows import LatePassed, LateTopic, LateTopicConfig, read_beside, rows_in_time
-from headrace.operators.over_frames import Frame, frame_ends, sorted_by_key, windowed
+from headrace.operators.late_rows import LatePassed, LateTopic, LateTopicConfig, read_beside
+from headrace.operators.over_frames import Frame, frame_ends, places_of, sorted_by_key, windowed
+from headrace.operators.over_functions import FRAME_FUNCTIONS, Picked, parse_frame_functions
+from headrace.operators.over_order import InOrder
 from headrace.operators.projection import refuse_doubles
 from headrace.operators.serial_operator import TIME, KeyedConfig, Keys, Partitioned, SerialOperator, check_keys
 from headrace.operators.settings import ColumnName, Duration, SqlExpression, refuse_setting
 from headrace.operators.spec import Port, Spec
-from headrace.serial import Batch, Context, Timer, microseconds
+from headrace.serial import Context, microseconds
 from headrace.serial import Operator as Instance
 from headrace.serial.row_chunks import RowChunks, joined
 
 ROWS_MAX = 100_000
+_FUNCTIONS = f"`function AS name` items: count(*), or {', '.join(FRAME_FUNCTIONS)} of a column."
 
 
 class OverWindowConfig(KeyedConfig, LateTopicConfig):
@@ -34,7 +37,7 @@ class OverWindowConfig(KeyedConfig, LateTopicConfig):
     )
     time: ColumnName = Field(description=TIME)
     keys: Keys = Field([])
-    aggregates: list[SqlExpression] = Field(min_length=1, description=AGGREGATES)
+    aggregates: list[SqlExpression] = Field(min_length=1, description=_FUNCTIONS)
     late: LatePassed = "drop"
     dead_letter: LateTopic = None
     partitioned: Partitioned = "by_key"
@@ -75,7 +78,7 @@ class OverWindow(SerialOperator[OverWindowConfig]):
         schema = inputs["in"]
         check_time(config.time, schema)
         check_keys(config.keys, schema)
-        made = tuple(Column(a.name, a.type) for a in parse_aggregates(config.aggregates, schema))
+        made = tuple(Column(a.name, a.type) for a in parse_frame_functions(config.aggregates, schema))
         columns = (*schema.columns, *made)
         refuse_doubles(columns)
         return Schema(columns, event_time=schema.event_time)
@@ -87,67 +90,40 @@ class OverWindow(SerialOperator[OverWindowConfig]):
         return {"in": needed.union((config.time, *config.keys), read_beside(config, inputs["in"]), *read)}
 
     def instance(self, config: OverWindowConfig, schema: Schema) -> Instance:
-        aggregates = parse_aggregates(config.aggregates, schema)
+        functions = parse_frame_functions(config.aggregates, schema)
         keys = [column.name for column in check_keys(config.keys, schema)]
         time = schema.require(config.time).name
-        return _OverWindow(time, keys, aggregates, config.frame, keeps_late=config.keeps_late)
+        return _OverWindow(time, keys, functions, config.frame, keeps_late=config.keeps_late)
 
 
-class _OverWindow(Instance):
+class _OverWindow(InOrder):
     def __init__(
-        self, time: str, keys: Sequence[str], aggregates: Sequence[Aggregate], frame: Frame, *, keeps_late: bool
+        self, time: str, keys: Sequence[str], functions: Sequence[Aggregate | Picked], frame: Frame, *, keeps_late: bool
     ) -> None:
-        self._time = time
+        super().__init__(time, keeps_late=keeps_late)
         self._keys = keys
-        self._aggregates = aggregates
+        self._functions = functions
         self._frame = frame
-        self._keeps_late = keeps_late
-        read = (aggregate.column for aggregate in aggregates if aggregate.column is not None)
+        read = (function.column for function in functions if function.column is not None)
         self._looked_at = list(dict.fromkeys([time, *keys, *read]))
 
     def open(self, context: Context) -> None:
         super().open(context)
-        self._waiting = RowChunks(context.state, "waiting")
         self._recent = RowChunks(context.state, "recent")
 
-    def process(self, batch: Batch) -> Iterable[Batch]:
-        """Rows wait until no earlier one can come."""
-        rows = rows_in_time(self.context, batch.rows, self._time, keeps_late=self._keeps_late)
-        if rows.num_rows:
-            self._waiting.append(rows)
-            self.context.timers.at_event_time(int(microseconds(rows.column(self._time)).min()) + 1)
-        return []
-
-    def on_timer(self, timer: Timer) -> Iterable[Batch]:
-        rows = self._waiting.all()
-        if rows is None or self.context.watermark_us is None:
-            return []
-        at_us = microseconds(rows.column(self._time))
-        passed = at_us < self.context.watermark_us
-        order = np.argsort(at_us, kind="stable")
-        due, left = order[passed[order]], np.flatnonzero(~passed)
-        if not len(due):
-            return []
-        self._waiting.replace(rows.take(left))
-        if len(left):
-            self.context.timers.at_event_time(int(at_us[left].min()) + 1)
-        return [Batch(self._with_aggregates(rows.take(due)), private=True)]
-
-    def _with_aggregates(self, rows: pa.RecordBatch) -> pa.RecordBatch:
-        """Rows in order of time, later than all before, with what they look back at."""
+    def with_functions(self, rows: pa.RecordBatch) -> pa.RecordBatch:
+        """With what the rows look back at."""
         looked_at, recent = rows.select(self._looked_at), self._recent.all()
         before = 0 if recent is None else recent.num_rows
         both = looked_at if recent is None else joined(recent, looked_at)
-        at_us = microseconds(both.column(self._time))
+        at_us = microseconds(both.column(self.time))
         order, starts = sorted_by_key([both.column(key) for key in self._keys], both.num_rows)
         first, end = frame_ends(self._frame, at_us[order], starts)
-        made = windowed(self._aggregates, both.take(order), first, end)
-        place = np.empty(len(order), np.int64)
-        place[order] = np.arange(len(order))
-        mine = place[before:]
+        made = windowed(self._functions, both.take(order), first, end)
+        mine = places_of(order)[before:]
         self._keep(both, at_us, order, starts)
         columns: list[Any] = [*rows.columns, *(column.take(mine) for column in made)]
-        names = [*rows.schema.names, *(aggregate.name for aggregate in self._aggregates)]
+        names = [*rows.schema.names, *(function.name for function in self._functions)]
         return pa.record_batch(columns, names=names)
 
     def _keep(self, both: pa.RecordBatch, at_us: Any, order: Any, starts: Any) -> None:

@@ -9,22 +9,20 @@ from sqlglot import exp
 from headrace.errors import InvalidInput, did_you_mean
 from headrace.sql.function_aliases import HINTS
 from headrace.sql.functions import SPARK_FUNCTIONS, is_function
-from headrace.sql.language.dialect import OVER_AGGREGATES, functions_in, refused_in, spelled
+from headrace.sql.language.dialect import functions_in, refused_in, spelled
 from headrace.sql.language.script import Script
 from headrace.sql.language.tree import Expression
 
-_RANKING: Final = (exp.RowNumber, exp.Rank, exp.DenseRank, exp.PercentRank, exp.Ntile)
-_RANKS: Final = "ROW_NUMBER() can be bounded: WHERE n <= 10 in the query around it, or QUALIFY"
-_PARTNERS: Final = "an ASOF JOIN or a JOIN … WITHIN of the stream with itself finds rows before each row"
 HEADER_FUNCTIONS: Final = frozenset({"set_header", "remove_header"})
 
 
-def check_expression(script: Script, expression: Expression) -> None:
+def check_expression(script: Script, expression: Expression, *, allows_over: bool = False) -> None:
     """Raises InvalidSyntax for what cannot run, at its place."""
     if expression.queries:
         message = "a subquery can stand in WHERE and in the SELECT list only"
         raise script.error(message, expression.span, hint="write a LEFT JOIN with the table, and use its column")
-    _refuse_over(script, expression)
+    if not allows_over:
+        _refuse_over(script, expression)
     refused = refused_in(expression.tree)
     if refused:
         raise script.error(f"{refused} cannot stand in a pipeline's expression", expression.span)
@@ -43,16 +41,10 @@ def check_expression(script: Script, expression: Expression) -> None:
 def _refuse_over(script: Script, expression: Expression) -> None:
     """Raises InvalidSyntax for a function with OVER, by its name."""
     over = expression.tree.find(exp.Window)
-    if over is None:
-        return
-    name = spelled(over.this).partition("(")[0].upper()
-    if isinstance(over.this, OVER_AGGREGATES):
+    if over is not None:
+        name = spelled(over.this).partition("(")[0].upper()
         hint = "give it a name in a query inside: FROM (SELECT *, sum(x) OVER (…) AS total FROM …) AS y"
-        raise script.error(f"{name}(…) OVER (…) is a column of its own", expression.span, hint=hint)
-    hint = _RANKS if isinstance(over.this, _RANKING) else _PARTNERS
-    raise script.error(
-        f"{name} with an OVER window cannot run yet: OVER has count, sum, avg, min and max", expression.span, hint=hint
-    )
+        raise script.error(f"{name}(…) OVER (…) stands in the SELECT list only", expression.span, hint=hint)
 
 
 def _hint(name: str) -> str | None:

@@ -16,7 +16,7 @@ from headrace.sql.language.expression_parser import read_expression
 from headrace.sql.language.script import Script
 from headrace.sql.language.tree import Expression, Item, OperatorCall, Query, Select
 from headrace.sql.language.values import print_string
-from headrace.sql.over_steps import is_over
+from headrace.sql.over_calls import is_over
 from headrace.sql.ranking import ranked_source
 from headrace.sql.steps import Piece, Writer
 from headrace.sql.window_steps import is_grouped

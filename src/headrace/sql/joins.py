@@ -172,7 +172,8 @@ class JoinStep:
         join = self._join
         window = self._shared_window()
         if window is not None:
-            return {"window": str(window.get("size"))}
+            slide = window.get("slide")
+            return {"window": str(window.get("size")), **({} if slide is None else {"every": str(slide)})}
         if join.within is not None:
             return {"before": join.within.before, "after": join.within.after}
         if join.retention is not None:
@@ -198,7 +199,7 @@ class JoinStep:
         return windows[0]
 
     def _refuse_window(self, window: Window) -> None:
-        if window.kind != "tumbling":
+        if window.kind not in ("tumbling", "sliding"):
             hint = "write the same WINDOW TUMBLING(…) behind both, or WITHIN 10 MINUTES: each pair comes once"
             raise self._script.error(f"{window.kind} windows cannot be joined yet", window.span, hint=hint)
         if window.by_clock:

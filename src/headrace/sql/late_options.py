@@ -22,7 +22,7 @@ TOPIC: Final = "dead_letter.topic"
 POLICIES: Final[tuple[str, ...]] = get_args(LatePolicy)
 # Operators that have all policies, and those that let out each row in order when the watermark has passed it.
 WINDOWS: Final = ("time-window", "session-window")
-WAITING: Final = ("over-window", "asof-join", "output-rate")
+WAITING: Final = ("over-window", "over-running", "asof-join", "output-rate")
 # What every window does: nothing to set.
 DEFAULT: Final = "drop"
 

@@ -10,7 +10,7 @@ from headrace.sql.language.dialect import plain_name
 from headrace.sql.language.script import Script, Span
 from headrace.sql.language.statement_tree import CreateAs, CreateView, Insert, Partition, Statement
 from headrace.sql.language.tree import Derived, Expression, Over, Query, Reference, Relation, Select, Union, Windowed
-from headrace.sql.over_steps import is_over
+from headrace.sql.over_calls import is_over
 from headrace.sql.window_steps import is_grouped
 
 

@@ -89,10 +89,12 @@ def _qualified(on: str, names: dict[str, str]) -> str:
 
 
 def _bound(node: Node) -> str | None:
-    before, after, window = (node.config.get(name) for name in ("before", "after", "window"))
+    before, after, window, every = (node.config.get(name) for name in ("before", "after", "window", "every"))
     if isinstance(window, str) and before is None and after is None:
-        return f"WINDOW TUMBLING({printed_duration(window)})"
-    if not isinstance(before, str) or not isinstance(after, str):
+        if isinstance(every, str):
+            return f"WINDOW SLIDING({printed_duration(window)}, {printed_duration(every)})"
+        return f"WINDOW TUMBLING({printed_duration(window)})" if every is None else None
+    if every is not None or not isinstance(before, str) or not isinstance(after, str):
         return None
     if before == after:
         return f"WITHIN {printed_duration(before)}"

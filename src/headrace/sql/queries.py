@@ -25,6 +25,7 @@ from headrace.sql.language.script import Script, Span
 from headrace.sql.language.statement_tree import Update
 from headrace.sql.language.tree import (
     Derived,
+    Expression,
     Join,
     Name,
     OperatorCall,
@@ -37,7 +38,8 @@ from headrace.sql.language.tree import (
 )
 from headrace.sql.language.values import print_name
 from headrace.sql.lookups import Lookups
-from headrace.sql.over_steps import is_over, over_latest_steps, over_steps
+from headrace.sql.over_calls import is_over
+from headrace.sql.over_steps import over_latest_steps, over_steps
 from headrace.sql.ranking import Ranked, bound_of, outer_steps, qualified_steps, ranked_source, ranking_steps
 from headrace.sql.refusals import (
     refuse_output,
@@ -145,8 +147,9 @@ class Queries:
             return self._distinct(every, place, is_view=is_view)
         refuse_select(self._script, select)
         ranked = ranked_source(select)
-        if ranked is not None:
-            return self._first_rows(select, ranked, place, is_view=is_view)
+        bound = None if ranked is None else bound_of(self._script, select, ranked)
+        if ranked is not None and bound is not None:
+            return self._first_rows(select, ranked, bound, place, is_view=is_view)
         if isinstance(select.source, OperatorCall):
             return self._call(select, select.source, place, is_view=is_view)
         if is_view and isinstance(select.source, Join) and _is_everything(select):
@@ -155,13 +158,15 @@ class Queries:
         select, rows = self._lookups.before(select, rows, place)
         return self._chain(rows.output, self._steps(select, rows, place), place, is_view=is_view)
 
-    def _first_rows(self, select: Select, ranked: Ranked, place: Place, *, is_view: bool) -> Output:
+    def _first_rows(
+        self, select: Select, ranked: Ranked, bound: tuple[int, list[Expression]], place: Place, *, is_view: bool
+    ) -> Output:
         """A SELECT around one that ranks its rows: the inner chain, then what is left of the outer one."""
         if select.output is not None:
             raise self._script.error(f"{_CHANGES}, and OUTPUT cannot count those", select.output.span)
         for part in (select, ranked.inner):
             refuse_ranked_subqueries(self._script, part)
-        count, rest = bound_of(self._script, select, ranked)
+        count, rest = bound
         alias = ranked.source.alias
         inner = place.inside("from" if alias is None else alias.text)
         refuse_query(self._script, ranked.source.query)
@@ -292,6 +297,11 @@ class Queries:
         schema = self._analysis.schema(rows.output.node) if self._analysis else None
         return lambda name: schema is None or schema.find(name) is not None
 
+    def _is_column(self, rows: Rows) -> Callable[[str], bool]:
+        """Whether the rows are known to have a column."""
+        schema = self._analysis.schema(rows.output.node) if self._analysis else None
+        return lambda name: schema is not None and schema.find(name) is not None
+
     def _output_settings(self, select: Select, rows: Rows, place: Place) -> dict[str, Json]:
         """What OUTPUT does with late rows. Raises InvalidSyntax where what it lets through would depend on how the
         stream is cut."""
@@ -336,8 +346,15 @@ class Queries:
                 raise self._script.error("OVER cannot stand beside groups", clause.span, hint=hint)
         changes = changes_of(self._assembly.document(place.base), rows.output.node)
         if changes is not None:
-            return over_latest_steps(self._script, select, rows.names, changes)
-        return over_steps(self._script, select, rows.names, self._late_settings("over-window", "OVER", rows))
+            return over_latest_steps(self._script, select, rows.names, self._is_column(rows), changes)
+        late = self._late_settings("over-window", "OVER", rows)
+        steps = over_steps(self._script, select, rows.names, self._is_column(rows), late)
+        if self._hidden_time(rows) is not None and any(step.role == "values" for step in steps):
+            hint = "compute it in a query inside, with _event_time AS ts beside it, and write ORDER BY ts"
+            raise self._script.error(
+                "OVER of what is no column loses the time of these rows", place.name.span, hint=hint
+            )
+        return steps
 
     def _refuse_changes(self, rows: Rows, place: Place, span: Span) -> None:
         if changes_of(self._assembly.document(place.base), rows.output.node) is not None:

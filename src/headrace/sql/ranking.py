@@ -17,6 +17,7 @@ from headrace.sql.language.dialect import is_column
 from headrace.sql.language.script import Script
 from headrace.sql.language.tree import Derived, Expression, Item, Over, Select, SortKey
 from headrace.sql.language.values import print_name
+from headrace.sql.over_calls import is_over
 from headrace.sql.steps import Names, Piece, Step, Writer, filter_steps, plain_steps
 
 BOUND = "bound it: WHERE n <= 10 in the query around it, or QUALIFY ROW_NUMBER() OVER (…) <= 10"
@@ -39,12 +40,12 @@ class Ranked:
 
 
 def ranked_source(select: Select) -> Ranked | None:
-    """What ranks the rows of a SELECT, if it reads a query that does."""
+    """What ranks the rows of a SELECT, if it reads a query that does so and looks at no other rows."""
     source = select.source
     if not isinstance(source, Derived) or source.query.unions:
         return None
-    items = [item for item in source.query.first.items if is_row_number(item.expression.tree)]
-    return Ranked(source, items[0]) if len(items) == 1 else None
+    items = [item for item in source.query.first.items if is_over(item)]
+    return Ranked(source, items[0]) if len(items) == 1 and is_row_number(items[0].expression.tree) else None
 
 
 def is_row_number(tree: exp.Expr) -> bool:
@@ -88,14 +89,14 @@ def qualified_steps(script: Script, select: Select, names: Names) -> list[Step]:
     return [*filter_steps(writer, select), _top_step(writer, condition, count, None), *columns]
 
 
-def bound_of(script: Script, select: Select, ranked: Ranked) -> tuple[int, list[Expression]]:
-    """How many rows the WHERE of a SELECT lets through, and what else it asks. Raises InvalidSyntax without a bound."""
+def bound_of(script: Script, select: Select, ranked: Ranked) -> tuple[int, list[Expression]] | None:
+    """How many rows the WHERE of a SELECT lets through, and what else it asks; None where it has no bound for them."""
     name = _alias(script, ranked.item).lower()
     parts = [] if select.condition is None else conjuncts(script, select.condition)
     counts = [_bound(part.tree, lambda tree: is_column(tree) and tree.name.lower() == name) for part in parts]
     known = [count for count in counts if count is not None]
     if not known:
-        raise script.error("ROW_NUMBER() without a bound would rank every row for ever", ranked.item.span, hint=BOUND)
+        return None
     return min(known), [part for part, count in zip(parts, counts, strict=True) if count is None]
 
 

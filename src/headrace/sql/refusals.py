@@ -24,8 +24,7 @@ from headrace.sql.language.statement_tree import (
     Update,
 )
 from headrace.sql.language.tree import Expression, Query, Reference, Relation, Select, Windowed
-from headrace.sql.over_steps import is_over
-from headrace.sql.ranking import BOUND, is_row_number
+from headrace.sql.over_calls import is_over
 from headrace.sql.subqueries import are_values, inner_expressions, refused_subquery, split_condition
 from headrace.sql.window_steps import is_grouped
 
@@ -72,12 +71,16 @@ def refuse_query(script: Script, query: Query) -> None:
 
 def refuse_select(script: Script, select: Select) -> None:
     """Raises InvalidSyntax for clauses and expressions of a SELECT that cannot run."""
+    over = next(filter(is_over, select.items), None)
+    if select.qualify is not None and over is not None:
+        hint = "put one of them into a query inside: FROM (SELECT …) AS x"
+        raise script.error("QUALIFY cannot stand beside OVER", over.span, hint=hint)
     if select.qualify is not None and (select.window is not None or is_grouped(select)):
         raise script.error("QUALIFY cannot stand beside groups", select.qualify.span)
     for item in select.items:
-        if is_row_number(item.expression.tree):
-            raise script.error("ROW_NUMBER() without a bound would rank every row for ever", item.span, hint=BOUND)
-        if not is_over(item):
+        if is_over(item) and not item.expression.queries:
+            check_expression(script, item.expression, allows_over=True)
+        else:
             _check_with_values(script, select, item.expression)
     conditions = split_condition(script, select.condition)
     for valued in conditions.valued:

@@ -30,7 +30,7 @@ from headrace.sql.language.script import Script, Span
 from headrace.sql.language.tree import Expression, Item, Name, Select
 from headrace.sql.language.values import print_name
 
-Role = Literal["filter", "keys", "window", "group", "having", "top", "over", "output", "select"]
+Role = Literal["filter", "keys", "window", "group", "having", "top", "values", "over", "output", "select"]
 
 
 # The time of a row that windows and joins go by, whatever its column is called.
@@ -81,8 +81,14 @@ ALL_COLUMNS: Final = Step("select", "select", {"columns": ["*"]}, ())
 
 
 def node_ids(base: str, steps: Iterable[Step], *, last_takes_base: bool) -> list[str]:
-    """`alerts_filter`, `alerts_window`, …; the last one of a view is the view itself."""
-    ids = [f"{base}_{step.role}" for step in steps]
+    """`alerts_filter`, `alerts_window`, …; the last one of a view is the view itself. Of several with one role all but
+    the first have a number."""
+    roles: list[str] = []
+    ids: list[str] = []
+    for step in steps:
+        roles.append(step.role)
+        number = roles.count(step.role)
+        ids.append(f"{base}_{step.role}" if number == 1 else f"{base}_{step.role}_{number}")
     return [*ids[:-1], base] if last_takes_base and ids else ids
 
 

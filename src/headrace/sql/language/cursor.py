@@ -22,7 +22,7 @@ RESERVED = frozenset({
 
 _LITERALS = frozenset({TokenType.STRING, TokenType.NUMBER, TokenType.RAW_STRING, TokenType.HEX_STRING})
 _INTEGER = re.compile(r"[0-9]{1,18}")
-_NESTING = {TokenType.L_PAREN: 1, TokenType.R_PAREN: -1}
+NESTING = {TokenType.L_PAREN: 1, TokenType.R_PAREN: -1}
 _NAME = re.compile(r"[^\W\d]\w*")
 
 
@@ -54,7 +54,7 @@ class Cursor:
         """The index of the bracket that closes the one before the cursor. Raises InvalidSyntax if there is none."""
         depth = 1
         for index in range(self.index, self.stop):
-            depth += _NESTING.get(self.script.tokens[index].token_type, 0)
+            depth += NESTING.get(self.script.tokens[index].token_type, 0)
             if depth == 0:
                 return index
         raise self.script.error("this bracket is never closed", span_of(self.script.tokens[self.index - 1]))

@@ -22,9 +22,6 @@ from headrace.operators.expressions import aggregates
 from headrace.sql.language.script import Script, Span, span_of
 from headrace.sql.language.tree import Expression, Name
 
-# Functions that can be computed over the rows before each row.
-OVER_AGGREGATES = (exp.Count, exp.Sum, exp.Avg, exp.Min, exp.Max)
-
 # What the parser says of a text that it cannot read.
 _TOO_MANY = re.compile(r"provided arguments \((?P<given>\d+)\) is greater than the maximum .* \((?P<most>\d+)\)")
 _EXPECTED = re.compile(r"Expect(?:ed|ing) (?P<word>[A-Z]+|[)\]])(?: after [A-Z]+)?$")
@@ -118,7 +115,9 @@ class AggregateCall:
 
 def aggregates_in(tree: exp.Expr) -> tuple[AggregateCall, ...]:
     """The calls of aggregate functions, outermost only, from left to right."""
-    calls = [AggregateCall(_span(whole), spelled(whole), whole) for whole in map(_with_clauses, aggregates(tree))]
+    calls = [
+        AggregateCall(span_of_call(whole), spelled(whole), whole) for whole in map(_with_clauses, aggregates(tree))
+    ]
     outermost: list[AggregateCall] = []
     for call in sorted(calls, key=lambda call: (call.span.start, -call.span.end)):
         if not outermost or call.span.start >= outermost[-1].span.end:
@@ -181,8 +180,6 @@ def qualified_in(tree: exp.Expr, names: frozenset[str]) -> tuple[Qualified, ...]
 def refused_in(tree: exp.Expr) -> str | None:
     """What the expression holds that a pipeline cannot run, in words; None if nothing."""
     for node in tree.walk():
-        if isinstance(node, exp.Window):
-            return "an OVER window"
         if isinstance(node, (exp.Parameter, exp.Placeholder)):
             return "a parameter"
     return None
@@ -203,12 +200,13 @@ def _with_clauses(call: exp.Expr) -> exp.Expr:
     return call
 
 
-def _span(call: exp.Expr) -> Span:
+def span_of_call(call: exp.Expr) -> Span:
+    """Where a call of a function stands, its OVER included."""
     node: exp.Expr | None = call
     while node is not None and _SPAN not in node.meta:
         node = node.parent
     if node is None:
-        raise AssertionError(f"an aggregate without a place: {call!r}")
+        raise AssertionError(f"a call without a place: {call!r}")
     span: Span = node.meta[_SPAN]
     return span
 
