@@ -90,6 +90,10 @@ class EventWindow(Operator[W]):
     def runs_in_chain(self, config: W, inputs: Mapping[str, Schema]) -> bool:
         return self.why_not_in_chain(config, inputs) is None
 
+    def closing_time(self, config: W, schema: Schema) -> str | None:
+        spans = self.spans(config)
+        return None if spans is None else spans.last_end_expression(f"unix_micros({backquoted(config.time)})")
+
     def kept_columns(self, config: W, inputs: Mapping[str, Schema]) -> Mapping[str, Mapping[str, str]]:
         return {"in": {key: key for key in lanes_by(config, inputs["in"]).keys}}
 

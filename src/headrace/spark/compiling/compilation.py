@@ -46,7 +46,7 @@ from headrace.spark.planning.pushdown import prefilter_of
 from headrace.spark.planning.ways import chain_reading, topic_readings
 from headrace.spark.planning.wide import View, WideRow
 from headrace.spark.reading.prefilter import Prefilter
-from headrace.spark.reading.table_versions import version_of
+from headrace.spark.reading.table_versions import pinned, version_of
 from headrace.spark.specs import (
     ASIDE_COLUMNS,
     BAD_COLUMN,
@@ -125,6 +125,8 @@ class Compilation:
     """When the query was first started, as long as it has committed nothing."""
     checkpoint: Path | None = None
     """Of the query, where it is a stream."""
+    versions_in: str | None = None
+    """A write-ahead file, where a batch run is to look up the versions of tables that it names."""
     node: Node = field(default_factory=lambda: Node("", ""))
     observations: list[Observation] = field(default_factory=list)
     """Filled in a batch run: what was counted, to be read when it has ended."""
@@ -194,10 +196,10 @@ class Compilation:
         return self.spark.read.format("headrace-table").schema(columns).option(OPTION, spec.to_json()).load()
 
     def table_spec(self, node: Node) -> TableSpec:
-        """In its newest version for a batch run."""
+        """For a batch run in its newest version, unless that is given."""
         config: TableConfig = self.validated.configs[node.id]
         location = self.location(config.topic)
-        end = version_of(location) if self.bounded else None
+        end = (pinned(self.versions_in, node.id) or version_of(location)) if self.bounded else None
         checkpoint = None if self.checkpoint is None else str(self.checkpoint)
         return TableSpec(node.id, location, self._format_of(config), end, checkpoint)
 

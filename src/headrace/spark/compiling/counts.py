@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import reduce
-from operator import or_
+from operator import and_, or_
 from types import ModuleType
 from typing import TYPE_CHECKING
 
@@ -41,6 +41,13 @@ def wanted_only(frame: DataFrame, keeps: set[str | None]) -> DataFrame:
 def asides_of(frame: DataFrame) -> tuple[str, ...]:
     """The columns of the frame that carry something beside the rows of data."""
     return tuple(name for name in frame.columns if name in ASIDE_COLUMNS)
+
+
+def only_rows(frame: DataFrame) -> DataFrame:
+    """Without what travels beside the rows of data."""
+    spark = functions()
+    asides = asides_of(frame)
+    return frame.where(reduce(and_, (spark.col(name).isNull() for name in asides))).drop(*asides) if asides else frame
 
 
 def aside_counts(frame: DataFrame, source: Node) -> list[Column]:
