@@ -181,6 +181,8 @@ def test_a_join_without_event_time_would_never_end() -> None:
         ({"before": "1s", "window": "1s"}, "before, after and window are set"),
         ({"window": "0s"}, "window has no length"),
         ({"kind": "cross", "after": "1s"}, "cannot be 'cross'"),
+        ({"after": "1s", "late": "dead_letter"}, "go together"),
+        ({"after": "1s", "late": "update_previous"}, "cannot be 'update_previous'"),
     ],
 )
 def test_a_join_is_bounded(settings: dict[str, Any], message: str) -> None:

@@ -83,10 +83,20 @@ class Stream(Step, AggregationSteps, SerialSteps):
         before: str | None = None,
         after: str | None = None,
         window: str | None = None,
+        late: LatePassed = "drop",
+        dead_letter: str | None = None,
         id: str | None = None,
     ) -> Stream:
         """Pairs rows with those of another stream: `orders.join(payments, "left.id = right.order_id", after="1h")`."""
-        settings: dict[str, Json] = {"on": on, "kind": kind, "before": before, "after": after, "window": window}
+        settings: dict[str, Json] = {
+            "on": on,
+            "kind": kind,
+            "before": before,
+            "after": after,
+            "window": window,
+            "late": late,
+            "dead_letter": dead_letter,
+        }
         return self._beside(right, "join", id, given(Stream.join, settings))
 
     def lookup_join(

@@ -14,11 +14,11 @@ from headrace.spark.planning.pushdown import prefilter_of
 def wanted_of_sides(plan: QueryPlan, validated: Validated, catalogue: Catalogue) -> dict[str, Form]:
     """What a row of an input must fulfil, by the port of the query's base; nothing of inputs whose rows all count.
 
-    Only of inner joins: other kinds tell rows without a partner.
+    Only of inner joins: other kinds tell rows without a partner. And not of those that keep late rows, wanted or not.
     """
     base = plan.base
     config = validated.configs[base.id]
-    if base.id not in plan.in_chain or base.operator != "join" or config.kind != "inner":
+    if base.id not in plan.in_chain or base.operator != "join" or config.kind != "inner" or config.keeps_late:
         return {}
     inputs = {edge.target_port: validated.schemas[edge.source] for edge in plan.inputs_of(base)}
     columns = joined_columns(read_condition(config.on, inputs), inputs)
