@@ -63,6 +63,22 @@ CREATE STREAM found AS SELECT r.v, s.low FROM reads AS r ASOF JOIN small AS s ON
 -- | 4 | 4   |
 -- | 8 | 4   |
 
--- @case a join cannot keep late rows
+-- @case a join of two streams that keeps late rows apart
+CREATE VIEW small AS SELECT name, v AS low, ts FROM reads WHERE v < 8;
+CREATE STREAM pairs AS SELECT r.v, s.low FROM reads AS r JOIN small AS s ON r.name = s.name WITHIN 5 SECONDS;
+-- @expect pairs
+-- | v | low |
+-- | 1 | 1   |
+-- | 1 | 4   |
+-- | 2 | 2   |
+-- | 4 | 1   |
+-- | 4 | 4   |
+
+-- @case an outer join cannot keep late rows
+CREATE VIEW small AS SELECT name, v AS low, ts FROM reads WHERE v < 8;
+CREATE STREAM pairs AS SELECT r.v, s.low FROM reads AS r LEFT JOIN small AS s ON r.name = s.name WITHIN 5 SECONDS;
+-- @expect error cannot be dead letters
+
+-- @case two streams that meet have one policy
 CREATE STREAM pairs AS SELECT r.v FROM reads AS r JOIN clicks AS c ON r.name = c.name WITHIN 1 MINUTE;
 -- @expect error different policies

@@ -310,8 +310,20 @@ def test_a_sum_that_just_fits() -> None:
     ]
 
 
-def test_signals_are_not_for_relational_windows() -> None:
-    tester = sliding().tester()
-    tester.run(as_batch([("a", 1, 1.0, 0)]), signals=[Signal("one", "close_window")])
+@pytest.mark.parametrize("emit", ["final", "changes"])
+def test_a_signal_closes_windows_and_what_comes_later_begins_anew(emit: str) -> None:
+    config: dict[str, Json] = {"aggregates": ["count(*) AS c", "count(DISTINCT n) AS d"], "emit": emit}
+    tester = sliding(**config, size="8s").tester()
+    close = [Signal("one", "close_window")]
+    rows: list[Row] = [("a", 1, 1.0, 4), ("a", 1, 1.0, 5), ("a", 2, 1.0, 9)]
+    expected = [(at(0), at(8), "a", 2, 1), (at(4), at(12), "a", 3, 2), (at(8), at(16), "a", 1, 1)]
+    for _ in range(2):
+        told = tester.run(as_batch(rows), signals=close)
+        assert told is not None
+        assert [tuple(row.values())[:5] for row in told.to_pylist()] == expected
+        assert tester.handled == {"one": ["it"]}
+    assert tester.run(signals=[Signal("other", "custom")]) is None
     assert tester.handled == {}
-    assert output(tester) == []
+    state = tester._store.load("it", 0, tester.versions["it"]).claim_all()  # as the next micro-batch finds it
+    assert (state["windows"].size, state["distinct0"].size) == (0, 0)
+    assert tester.end() is None

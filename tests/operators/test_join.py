@@ -184,6 +184,8 @@ def test_a_join_without_event_time_would_never_end() -> None:
         ({"window": "10s", "every": "20s"}, "window must be 1 to"),
         ({"after": "10s", "every": "1s"}, "every is set without window"),
         ({"kind": "cross", "after": "1s"}, "cannot be 'cross'"),
+        ({"after": "1s", "late": "dead_letter"}, "go together"),
+        ({"after": "1s", "late": "update_previous"}, "cannot be 'update_previous'"),
     ],
 )
 def test_a_join_is_bounded(settings: dict[str, Any], message: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import timedelta
@@ -205,6 +206,25 @@ def test_rows_without_a_time_or_a_key_are_left_out() -> None:
     run.run(*inputs([(1, "a", 1, 1, 100), (1, "a", None, 1, 100)], config))
     assert len(output(run)) == 1
     assert kept(run) == [1, 1]
+
+
+def test_late_rows_of_both_sides_are_dead_letters_where_they_are_to_be_kept() -> None:
+    config = config_of("left.k = right.w", before="9s", after="9s", late="dead_letter", dead_letter="late")
+    run = joining(config)
+    run.run(*inputs([(0, "a", 1, 1, 104), (1, "a", 1, 1, 104)], config))
+    run.run(*inputs([(0, "b", 2, 2, 98), (0, "a", 3, 3, 99), (1, None, 4, 4, 90)], config))
+    assert run.reports["it"].counts == {"without_time": 0, "late": 2}
+    letters = [json.loads(letter.to_json()) for letter in run.dead_letters]
+    assert [(json.loads(letter["row"]), letter["reason"]) for letter in letters] == [
+        ({"k": "b", "d": 2, "n": 2, "ts": str(at(98))}, "late: 1000 ms behind the watermark"),
+        (
+            {"w": None, "e": 4, "at": str(at(90)), "m": 4, "words": [None]},
+            "late: 9000 ms behind the watermark",
+        ),
+    ]
+    run.end()
+    assert len(output(run)) == 2
+    assert "late" not in config_of("left.k = right.w", after="1s").model_dump(exclude_defaults=True)
 
 
 def opened(instance: JoinRows, state: NodeState, watermark_us: int | None = None) -> JoinRows:

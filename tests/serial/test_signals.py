@@ -127,7 +127,12 @@ ROWS = pa.table(
 
 @pytest.mark.parametrize(
     ("operator", "config"),
-    [("time-window", {"size": "1 minute"}), ("session-window", {"gap": "1 minute"})],
+    [
+        ("time-window", {"size": "1 minute"}),
+        ("session-window", {"gap": "1 minute"}),
+        ("tumbling-window", {"size": "1 minute"}),
+        ("cumulate-window", {"size": "1 minute", "step": "1 minute"}),
+    ],
 )
 @pytest.mark.parametrize("emit", ["final", "changes"])
 def test_windows_close_at_the_signal_and_begin_anew(operator: str, config: dict[str, str], emit: str) -> None:

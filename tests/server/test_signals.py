@@ -80,13 +80,22 @@ def test_a_signal_to_a_pipeline_stands_in_every_topic_that_it_reads(client: http
 
 
 def test_a_window_in_sparks_plan_cannot_be_closed_by_a_signal(client: httpx.Client) -> None:
-    window = 'tumbling-window "1 minute" time=ts aggregates=["count(*) AS c"] as w'
+    window = 'tumbling-window "1 minute" time=ts aggregates=["collect_list(ts) AS c"] as w'
     text = f'topic orders schema="ts TIMESTAMP" event_time=ts ! {window} ! to-topic counted'
     assert client.post("/api/pipelines", json={"text": text, "name": "counted"}).status_code == 201
     for node in (None, "w"):
         refused = client.post("/api/signals", json={"kind": "close_window", "pipeline": "counted", "node": node})
         assert refused.status_code == 400, refused.text
         assert "tumbling-window cannot be closed by a signal" in refused.text
+
+
+def test_a_window_that_runs_in_a_chain_can_be_closed_by_a_signal(client: httpx.Client) -> None:
+    window = 'tumbling-window "1 minute" time=ts keys=k aggregates=["count(*) AS c"] as w'
+    text = f'topic orders schema="k STRING, ts TIMESTAMP" event_time=ts ! {window} ! to-topic counted'
+    assert client.post("/api/pipelines", json={"text": text, "name": "closable"}).status_code == 201
+    for node in (None, "w"):
+        placed = client.post("/api/signals", json={"kind": "close_window", "pipeline": "closable", "node": node})
+        assert placed.status_code == 200, placed.text
 
 
 def test_what_signals_cannot_reach_is_known_beforehand(service: Service, client: httpx.Client, pipeline: str) -> None:

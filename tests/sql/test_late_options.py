@@ -123,7 +123,7 @@ def test_dropping_is_what_every_window_does() -> None:
         (
             "'late.policy' = 'include_in_next_window'",
             "SELECT w.k FROM w JOIN other ON w.k = other.k WITHIN 1 MINUTE",
-            "a join drops late rows",
+            "a join lets no row out twice",
         ),
         (
             "'late.policy' = 'include_in_next_window'",

@@ -84,11 +84,22 @@ class Stream(Step, AggregationSteps, SerialSteps):
         after: str | None = None,
         window: str | None = None,
         every: str | None = None,
+        late: LatePassed = "drop",
+        dead_letter: str | None = None,
         id: str | None = None,
     ) -> Stream:
         """Pairs rows with those of another stream: `orders.join(payments, "left.id = right.order_id", after="1h")`."""
-        bounds: dict[str, Json] = {"before": before, "after": after, "window": window, "every": every}
-        return self._beside(right, "join", id, given(Stream.join, {"on": on, "kind": kind, **bounds}))
+        settings: dict[str, Json] = {
+            "on": on,
+            "kind": kind,
+            "before": before,
+            "after": after,
+            "window": window,
+            "every": every,
+            "late": late,
+            "dead_letter": dead_letter,
+        }
+        return self._beside(right, "join", id, given(Stream.join, settings))
 
     def lookup_join(
         self,

@@ -77,6 +77,12 @@ class Aggregate(Operator[AggregateConfig]):
             return None
         return AggregateRows(aggregate_plan(config, inputs["in"]), self.output_schema(config, inputs))
 
+    def closing_time(self, config: AggregateConfig, schema: Schema) -> str | None:
+        """In Spark's plan a key that is the event time closes with it."""
+        time = schema.event_time
+        is_key = time is not None and time.lower() in {key.lower() for key in config.keys}
+        return f"unix_micros({backquoted(time)})" if time is not None and is_key else None
+
     def kept_columns(self, config: AggregateConfig, inputs: Mapping[str, Schema]) -> Mapping[str, Mapping[str, str]]:
         return {"in": {key: key for key in lanes_by(config, inputs["in"]).keys}}
 

@@ -14,7 +14,7 @@ from headrace.operators.columnar.types import EXACT, NotExact
 _STATE_NAMES = re.compile(r"start|end|_window_start|_value|_seen|_end|_deleted|[nv]\d+", re.IGNORECASE)
 
 
-# One lane would have all rows. In windows that is for those behind them in a chain to decide.
+# One lane would have all rows, and a state that never ends. In windows it costs less than Spark's plan all the same.
 NO_KEY = "there is no key: Spark sums up the rows of each task first"
 
 

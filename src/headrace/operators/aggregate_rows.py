@@ -17,7 +17,7 @@ from headrace.operators.distinct_values import DistinctValues
 from headrace.operators.window_columns import START
 from headrace.operators.window_spans import Spans
 from headrace.operators.window_state import OpenWindows, sorted_indices
-from headrace.serial import Batch, Context, KeyedTable, Timer, group, microseconds, timestamps
+from headrace.serial import Batch, Context, KeyedTable, Signal, Timer, group, microseconds, timestamps
 from headrace.serial import Operator as Instance
 from headrace.serial.items import Fields
 from headrace.serial.keys import Groups, Integers
@@ -163,16 +163,26 @@ class WindowRows(_Aggregating):
     def on_timer(self, timer: Timer) -> Iterable[Batch]:
         # Windows may be many: one timer, for the first that ends, serves all that have ended.
         at_us = max(timer.at_us, self.context.watermark_us or timer.at_us)
-        closed = self._windows.ending_by(at_us)
+        told = self._closed(self._windows.ending_by(at_us), at_us)
+        self._wait()
+        return told
+
+    def on_signal(self, signal: Signal) -> Iterable[Batch] | None:
+        """`close_window`: every open window leaves as it is; what comes later begins anew."""
+        if signal.kind != "close_window":
+            return None
+        return self._closed(self._windows.table.slots(), END_OF_TIME_US)
+
+    def _closed(self, slots: Integers, at_us: int) -> list[Batch]:
+        """These windows go, which are all that end by this time. Returns what is told of them."""
         if self._changes:
             # Rows that came with this very time may have changed windows that go now.
             told = list(super().on_rows_end())
         else:
-            told = [Batch(self._told(closed), private=True)] if len(closed) else []
-        self._windows.table.delete(closed)
+            told = [Batch(self._told(slots), private=True)] if len(slots) else []
+        self._windows.table.delete(slots)
         for values in self._distincts:
             values.end(at_us)
-        self._wait()
         return told
 
     def _timed(self, rows: pa.RecordBatch) -> pa.RecordBatch:

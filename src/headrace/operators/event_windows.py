@@ -88,8 +88,11 @@ class EventWindow(Operator[W]):
         return why_not(config, inputs["in"], time=config.time)
 
     def runs_in_chain(self, config: W, inputs: Mapping[str, Schema]) -> bool:
-        # Without keys Spark does better: it sums up the rows of each task before they come together.
-        return bool(config.keys) and self.why_not_in_chain(config, inputs) is None
+        return self.why_not_in_chain(config, inputs) is None
+
+    def closing_time(self, config: W, schema: Schema) -> str | None:
+        spans = self.spans(config)
+        return None if spans is None else spans.last_end_expression(f"unix_micros({backquoted(config.time)})")
 
     def kept_columns(self, config: W, inputs: Mapping[str, Schema]) -> Mapping[str, Mapping[str, str]]:
         return {"in": {key: key for key in lanes_by(config, inputs["in"]).keys}}

@@ -84,12 +84,19 @@ class GapWindow(EventWindow[GapWindowConfig]):
         plan, time = aggregate_plan(config, schema), schema.require(config.time).name
         return PlannedSessionRows(plan, time, span_us(config.gap), told_before_end_us=_TOLD_BEFORE_END_US)
 
+    def closing_time(self, config: GapWindowConfig, schema: Schema) -> str:
+        """Spark looks at each row by itself: that a session of its key is still open does not help it."""
+        return f"unix_micros({backquoted(config.time)}) + {_gap_us(config)}"
+
     def windowed(self, config: GapWindowConfig, frame: DataFrame) -> tuple[DataFrame, Column]:
         from pyspark.sql import functions as spark  # noqa: PLC0415 - the catalogue loads without Spark
 
-        # Spark lets a row that comes just as a session ends be part of it; everywhere else that is the next session.
-        gap = f"{duration_ms(config.gap) * 1000 - 1} microseconds"
-        return frame, spark.session_window(backquoted(config.time), gap)
+        return frame, spark.session_window(backquoted(config.time), f"{_gap_us(config)} microseconds")
 
     def bounds(self, config: GapWindowConfig) -> tuple[str, str]:
         return "_window.start", "timestamp_micros(unix_micros(_window.end) + 1)"
+
+
+def _gap_us(config: GapWindowConfig) -> int:
+    """Spark lets a row that comes just as a session ends be part of it; everywhere else that is the next session."""
+    return duration_ms(config.gap) * 1000 - 1

@@ -23,9 +23,10 @@ from headrace.operators.join_sides import (
     time_of,
     within_row,
 )
+from headrace.operators.late_rows import LatePassed, LateTopic, LateTopicConfig, read_beside
 from headrace.operators.projection import refuse_doubles
 from headrace.operators.settings import Duration, SqlExpression, refuse_setting
-from headrace.operators.spec import Operator, OperatorConfig, Port, Spec
+from headrace.operators.spec import Operator, Port, Spec
 from headrace.operators.system_columns import EVENT_TIME_COLUMN
 from headrace.serial import Operator as Instance
 from headrace.serial import Partitioning
@@ -41,9 +42,11 @@ _LEADING: dict[str, Side | None] = {"inner": "left", "left": "left", "right": "r
 
 
 _WINDOW = "_window"
+_NO_LETTERS = "late rows of this join cannot be dead letters, for it runs in Spark's plan"
+_DROP = "leave late as it is: drop, counted; EXPLAIN says which joins run in a chain"
 
 
-class JoinConfig(OperatorConfig):
+class JoinConfig(LateTopicConfig):
     on: SqlExpression = Field(description="What must hold for a pair of rows: `left.order_id = right.id`.")
     kind: Literal["inner", "left", "right", "full"] = Field(
         "inner",
@@ -57,6 +60,8 @@ class JoinConfig(OperatorConfig):
     every: Duration | None = Field(
         None, description="How often such a span begins: a pair comes once for each that both of its rows lie in."
     )
+    late: LatePassed = "drop"
+    dead_letter: LateTopic = None
 
     @model_validator(mode="after")
     def _is_bounded(self) -> JoinConfig:
@@ -92,7 +97,7 @@ class Join(Operator[JoinConfig]):
             "Every pair exactly once, with `every` once for each window, as soon as both rows are there; a row without "
             "a partner when the watermark says that none can come any more; the same rows as a batch run. State holds "
             "the rows that can still find a partner, and at most as many others. Rows later than the watermark are "
-            "left out and counted."
+            "counted, and become what `late` says; dead letters only of inner joins that run in a chain."
         ),
         example=(
             'topic orders schema="id BIGINT, item STRING, ordered TIMESTAMP" event_time=ordered ! @paid.left\n'
@@ -113,6 +118,8 @@ class Join(Operator[JoinConfig]):
                 raise InvalidInput(f"the rows of the {side} have no event time: state would never end", hint=hint)
         columns = tuple(column for _, column in joined_columns(condition, inputs))
         refuse_doubles(columns)
+        if config.keeps_late and (reason := why_not(config, inputs)) is not None:
+            raise InvalidInput(f"{_NO_LETTERS}: {reason}", hint=_DROP)
         leading = _LEADING[config.kind]
         if leading is None:
             return Schema(columns)
@@ -123,7 +130,12 @@ class Join(Operator[JoinConfig]):
         self, config: JoinConfig, needed: frozenset[str], inputs: Mapping[str, Schema]
     ) -> Mapping[str, frozenset[str]]:
         condition = read_condition(config.on, inputs)
-        return {side: needed | condition.reads[side] | {inputs[side].event_time or ""} for side in SIDES}
+        return {
+            side: needed.union(
+                condition.reads[side], [inputs[side].event_time or ""], read_beside(config, inputs[side])
+            )
+            for side in SIDES
+        }
 
     def runs_in_chain(self, config: JoinConfig, inputs: Mapping[str, Schema]) -> bool:
         return why_not(config, inputs) is None
@@ -153,6 +165,8 @@ class Join(Operator[JoinConfig]):
     def compile(self, config: JoinConfig, inputs: Mapping[str, DataFrame], context: CompileContext) -> DataFrame:
         from pyspark.sql import functions as spark  # noqa: PLC0415 - the catalogue loads without Spark
 
+        if config.keeps_late and not context.bounded:
+            raise InvalidInput(f"{_NO_LETTERS}, as something else in its query has to", hint=_DROP)
         schemas: dict[str, Schema] = {side: context.input_schema(side) for side in SIDES}
         condition = read_condition(config.on, schemas)
         times: dict[Side, str] = {side: schemas[side].event_time or "" for side in SIDES}

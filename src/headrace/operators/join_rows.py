@@ -81,9 +81,9 @@ class _Side:
         self.key = [(name, own[name]) for name in keys]
         self.columns = [field for field in own.items() if field not in self.key]
 
-    def usable(self, rows: pa.RecordBatch, context: Context) -> pa.RecordBatch:
+    def usable(self, rows: pa.RecordBatch, context: Context, *, keeps_late: bool) -> pa.RecordBatch:
         """Those in time and with a whole key: others find nobody."""
-        rows = rows_in_time(context, rows, self.time, keeps_late=False)
+        rows = rows_in_time(context, rows, self.time, keeps_late=keeps_late)
         for name, _ in self.key:
             if rows.column(name).null_count:
                 rows = rows.filter(rows.column(name).is_valid())
@@ -105,6 +105,7 @@ class JoinRows(Instance):
         """Only where `join_checks.why_not` has nothing against it."""
         condition = read_condition(config.on, inputs)
         self._bound = Bound.of(config)
+        self._keeps_late = config.keeps_late
         # A pair has the time of its left row, which may have waited for its partner.
         self.lag_us = self._bound.after_us if self._bound.window_us is None else 0
         keys = dict(zip(SIDES, zip(*_hashed(condition), strict=True), strict=True))
@@ -129,7 +130,7 @@ class JoinRows(Instance):
 
     def process(self, batch: Batch) -> Iterable[Batch]:
         side: Side = "left" if batch.port == "left" else "right"
-        rows = self._sides[side].usable(batch.rows, self.context)
+        rows = self._sides[side].usable(batch.rows, self.context, keeps_late=self._keeps_late)
         if not rows.num_rows:
             return []
         kept = self._sides[side].kept(rows, self._rows[side].schema)

@@ -124,6 +124,14 @@ class Operator(ABC, Generic[C]):
         """By input: columns of the output that always equal one of that input, and which. Saying too little is safe."""
         return {}
 
+    def closing_time(self, config: C, schema: Schema) -> str | None:
+        """When all that a row counts in has closed: an expression over the columns of its input, in microseconds.
+
+        For nodes whose rows Spark's plan sums up before it looks at the watermark, so that it cannot tell how many it
+        drops. None where it can.
+        """
+        return None
+
     def lanes(self, config: C, inputs: Mapping[str, Schema]) -> Partitioning | None:
         """How rows must be brought to lanes before a chain that this node is in; None where they can stay where they
         are."""

@@ -29,6 +29,10 @@ class Spans:
         """The end of the last span that has rows of these times."""
         return at_us - at_us % (self.size_us if self.grow else self.every_us) + self.size_us
 
+    def last_end_expression(self, at_us: str) -> str:
+        """The same of a time that is an expression."""
+        return f"{at_us} - pmod({at_us}, {self.size_us if self.grow else self.every_us}) + {self.size_us}"
+
     def names(self, at_us: Integers) -> tuple[Integers, Flags]:
         """For each of these times `count` names of spans, and which of those the time lies in."""
         steps = np.tile(np.arange(self.count) * self.every_us, len(at_us))

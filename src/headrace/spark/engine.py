@@ -24,11 +24,13 @@ from headrace.spark.chains.batch_signals import SignalsRecord
 from headrace.spark.chains.orders import ChainRecord
 from headrace.spark.compiling.chain_start import make_driver
 from headrace.spark.compiling.compilation import Compilation, CompiledQuery
+from headrace.spark.compiling.recounting import Recounting, closing_times
 from headrace.spark.compiling.source_specs import Range
 from headrace.spark.jobs.batch_run import over_range, refuse_clocks, run_once
 from headrace.spark.jobs.events import EventBus
 from headrace.spark.jobs.holds import QueryHold, release_holds
 from headrace.spark.jobs.job import Job
+from headrace.spark.jobs.late_counts import LateCounts, stateful_nodes
 from headrace.spark.jobs.look import LOOK_PREFIX, Look, LookPlaces
 from headrace.spark.jobs.progress import QueryProgress
 from headrace.spark.jobs.query import (
@@ -54,6 +56,7 @@ from headrace.spark.session.prepare import is_prepared
 from headrace.spark.session.session import SparkSettings, start_session
 from headrace.spark.sources.signal_log import SignalLog
 from headrace.spark.specs import Offsets, Output, QueryTopics, TopicLocation
+from headrace.spark.writing.checkpoint import Checkpoint
 from headrace.spark.writing.commit import CommitLog, CommitRecord
 from headrace.spark.writing.files import preview_path
 from headrace.wire.client import Client
@@ -384,7 +387,9 @@ class Engine:
             spec = home.sink_spec(self.settings.bootstrap, outputs, compiled.shaping)
             align(home, spec, last)
             names = {node: location.topic for node, location in topics.items()}
-            progress = QueryProgress(plan, names, ends={node: dict(begin) for node, begin in last.starts.items()})
+            ends = {node: dict(begin) for node, begin in last.starts.items()}
+            late = self._late_counts(validated, home, last.starts)
+            progress = QueryProgress(plan, names, ends=ends, late=late)
             signals = self._signals(validated, plan, topics, last, progress)
             committer = Committer(spec, log, chain, hold, signals, shown=start.shown)
             progress.figures = committer.figures
@@ -392,6 +397,18 @@ class Engine:
         except BaseException:
             log.close()
             raise
+
+    def _late_counts(self, validated: Validated, home: QueryHome, starts: Mapping[str, Offsets]) -> LateCounts:
+        plan = home.plan
+        recounting = Recounting(
+            lambda validated, ranges: self._compilation(validated, ranges, bounded=True),
+            self.catalogue,
+            validated.document,
+            starts,
+            closing_times(plan, validated, self.catalogue),
+        )
+        operators = stateful_nodes(plan, self.catalogue)
+        return LateCounts(plan.base.id, operators, recounting, Checkpoint(home.checkpoint))
 
     def _signals(
         self,
@@ -432,9 +449,9 @@ class Engine:
 
     @staticmethod
     def _reached(running: RunningQuery, targets: Mapping[str, int]) -> bool:
-        return running.is_settled and all(
-            offset >= targets.get(partition, 0) for partition, offset in running.progress.positions.items()
-        )
+        positions = running.progress.positions.items()
+        # In this order: what was read last may still have to be counted.
+        return all(offset >= targets.get(partition, 0) for partition, offset in positions) and running.is_settled
 
 
 def _partitions_wanted(validated: Validated) -> dict[str, int]:

@@ -20,9 +20,9 @@ KEPT: Final = "late.for"
 # Shared with rows that cannot be read, where those are kept as well.
 TOPIC: Final = "dead_letter.topic"
 POLICIES: Final[tuple[str, ...]] = get_args(LatePolicy)
-# Operators that have all policies, and those that let out each row in order when the watermark has passed it.
+# Operators that have all policies, and those that let no row out again.
 WINDOWS: Final = ("time-window", "session-window")
-WAITING: Final = ("over-window", "over-running", "asof-join", "output-rate")
+KEEPING: Final = ("over-window", "over-running", "join", "asof-join", "output-rate")
 # What every window does: nothing to set.
 DEFAULT: Final = "drop"
 
@@ -42,8 +42,8 @@ class LateOptions:
         """
         if operator in WINDOWS:
             return self.settings
-        if operator not in WAITING:
-            hint = "windows of event time, OVER, OUTPUT and ASOF can do something else with them"
+        if operator not in KEEPING:
+            hint = "windows of event time, OVER, OUTPUT and joins can do something else with them"
             raise script.error(f"{what} drops late rows, and cannot do {self.policy}", self.span, hint=hint)
         if self.policy != "dead_letter":
             hint = "late rows can be dropped, or kept with 'late.policy' = 'dead_letter'"

@@ -100,6 +100,8 @@ class Compilation:
     """When the query was first started, as long as it has committed nothing."""
     checkpoint: Path | None = None
     """Of the query, where it is a stream."""
+    versions_in: str | None = None
+    """A write-ahead file, where a batch run is to look up the versions of tables that it names."""
     node: Node = field(default_factory=lambda: Node("", ""))
     observations: list[Observation] = field(default_factory=list)
     """Filled in a batch run: what was counted, to be read when it has ended."""
@@ -188,7 +190,13 @@ class Compilation:
     @property
     def specs(self) -> SourceSpecs:
         return SourceSpecs(
-            self.validated, self.bootstrap, self.log_directory, self.ranges, self.bounded, self.checkpoint
+            self.validated,
+            self.bootstrap,
+            self.log_directory,
+            self.ranges,
+            self.bounded,
+            self.checkpoint,
+            self.versions_in,
         )
 
     def location(self, topic: str) -> TopicLocation:

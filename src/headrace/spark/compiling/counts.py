@@ -76,6 +76,13 @@ def asides_of(frame: DataFrame) -> tuple[str, ...]:
     return tuple(name for name in frame.columns if name in ASIDE_COLUMNS)
 
 
+def only_rows(frame: DataFrame) -> DataFrame:
+    """Without what travels beside the rows of data."""
+    spark = functions()
+    asides = asides_of(frame)
+    return frame.where(reduce(and_, (spark.col(name).isNull() for name in asides))).drop(*asides) if asides else frame
+
+
 def aside_counts(frame: DataFrame, source: Node) -> list[Column]:
     spark = functions()
     counts = {

@@ -16,7 +16,7 @@ from headrace.operators.topic_source import TopicConfig
 from headrace.operators.value_formats import value_format
 from headrace.spark.chains.due_mark import DueMark
 from headrace.spark.reading.prefilter import Prefilter
-from headrace.spark.reading.table_versions import version_of
+from headrace.spark.reading.table_versions import pinned, version_of
 from headrace.spark.specs import Offsets, QueryTopics, SourceSpec, TableSpec, TopicLocation
 
 
@@ -56,6 +56,8 @@ class SourceSpecs:
     ranges: Mapping[str, Range]
     bounded: bool
     checkpoint: Path | None
+    versions_in: str | None = None
+    """A write-ahead file, where a batch run is to look up the versions of tables that it names."""
 
     def location(self, topic: str) -> TopicLocation:
         return TopicLocation(topic, self.bootstrap, None if self.log_directory is None else str(self.log_directory))
@@ -82,10 +84,10 @@ class SourceSpecs:
         )
 
     def of_table(self, node: Node) -> TableSpec:
-        """In its newest version for a batch run."""
+        """For a batch run in its newest version, unless that is given."""
         config: TableConfig = self.validated.configs[node.id]
         location = self.location(config.topic)
-        end = version_of(location) if self.bounded else None
+        end = (pinned(self.versions_in, node.id) or version_of(location)) if self.bounded else None
         checkpoint = None if self.checkpoint is None else str(self.checkpoint)
         return TableSpec(node.id, location, _format_of(config), end, checkpoint)
 

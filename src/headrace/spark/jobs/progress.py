@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from headrace.graph.document import Document
 from headrace.spark.compiling.counts import BAD_ROWS, NODE_ROWS, SKIPPED_ROWS
+from headrace.spark.jobs.late_counts import LateCounts
 from headrace.spark.jobs.query_figures import QueryFigures
 from headrace.spark.jobs.status import NodeCount, QueryStatus
 from headrace.spark.planning.plan import QueryPlan
@@ -33,26 +34,26 @@ class QueryProgress:
     lag: dict[str, int] = field(default_factory=dict)
     rows: dict[str, int] = field(default_factory=dict)
     bad: dict[str, int] = field(default_factory=dict)
-    late: int = 0
+    late: LateCounts = field(default_factory=lambda: LateCounts(""))
     figures: QueryFigures = field(default_factory=QueryFigures)
     signals: Mapping[str, int] = field(default_factory=dict)
     """Signals by what became of them."""
 
     def add(self, report: StreamingQueryProgress, document: Document) -> dict[str, object]:
         """Takes one report in; returns what happened in that batch, for a progress event."""
+        # First: who waits for all to be counted looks at the positions.
+        self.late.take(report)
         before = self.positions
         self.ends = {**self.ends, **self._offsets(report, "endOffset")}
         after = self.positions
         latest = self._by_partition(self._offsets(report, "latestOffset"))
         nodes, bad = self._node_rows(report)
-        late = sum(operator.numRowsDroppedByWatermark for operator in report.stateOperators)
         self.batch = report.batchId
         self.batch_ms = float(report.durationMs.get("triggerExecution", 0))
         # Spark sees only what its tasks hand on: of rows that they stage, nothing but commit messages.
         read = sum(nodes.get(source.id, 0) for source in self.plan.sources)
         self.rows_per_second = read / self.batch_ms * 1000 if self.batch_ms else 0.0
         self.lag = {partition: max(0, latest.get(partition, end) - end) for partition, end in after.items()}
-        self.late += late
         for total, counted in ((self.rows, nodes), (self.bad, bad)):
             for node, rows in counted.items():
                 total[node] = total.get(node, 0) + rows
@@ -66,7 +67,7 @@ class QueryProgress:
             "partitions": {partition: end - before.get(partition, end) for partition, end in after.items()},
             "lag": dict(self.lag),
             "bad": sum(bad.values()) + self.figures.failed_in(self.batch),
-            "late": late,
+            "late": self.late.fresh(),
         }
 
     @property
@@ -76,7 +77,8 @@ class QueryProgress:
 
     def status(self) -> QueryStatus:
         counted = self.figures.by_node()
-        counts = [self._count(node, rows, counted.get(node, {})) for node, rows in self.rows.items()]
+        late = self.late.totals()
+        counts = [self._count(node, rows, counted.get(node, {}), late) for node, rows in self.rows.items()]
         return QueryStatus(
             self.plan.name,
             self.batch,
@@ -89,14 +91,13 @@ class QueryProgress:
             dict(self.signals),
         )
 
-    def _count(self, node: str, rows: int, counted: Mapping[str, int]) -> NodeCount:
+    def _count(self, node: str, rows: int, counted: Mapping[str, int], late: Mapping[str, int]) -> NodeCount:
         """Rows of a node, and what Spark and the node's tasks counted besides."""
-        late = self.late if node == self.plan.base.id and self.plan.chained else 0
         return NodeCount(
             node,
             rows,
             self.bad.get(node, 0) + counted.get("failed", 0),
-            late + counted.get("late", 0),
+            late.get(node, 0) + counted.get("late", 0),
             counted.get("copies", 0),
             counted.get("copied_bytes", 0),
             self.figures.state_bytes.get(node),

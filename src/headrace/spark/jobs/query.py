@@ -133,13 +133,14 @@ class RunningQuery:
     def is_reported(self) -> bool:
         """Whether the last batch that Spark finished has been counted here."""
         last = self.query.lastProgress
-        return last is None or self.progress.batch >= last.batchId
+        return (last is None or self.progress.batch >= last.batchId) and self.progress.late.is_settled
 
     @property
     def is_settled(self) -> bool:
-        """Whether all that follows from the rows that were read is committed."""
+        """Whether all that follows from the rows that were read is committed, and what was late is counted."""
         status = self.query.status
-        return not status["isTriggerActive"] and not status["isDataAvailable"] and self._committer.is_settled
+        is_idle = not status["isTriggerActive"] and not status["isDataAvailable"]
+        return is_idle and self._committer.is_settled and self.progress.late.is_settled
 
     def replace_chain(self, plan: ChainPlan, catalogue: Catalogue, identity: str) -> None:
         """Other serial operators, without a stop: see `ChainDriver.replace`. Raises Conflict."""
@@ -161,6 +162,7 @@ class RunningQuery:
         """The query has ended afterwards, and its connection to the broker is closed."""
         self.query.stop()
         self._committer.close()
+        self.progress.late.close()
 
     def _write(self, frame: DataFrame, batch: int) -> None:
         try:

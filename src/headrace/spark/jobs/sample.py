@@ -23,9 +23,9 @@ from headrace.spark.chains.frames import behind_rows
 from headrace.spark.compiling.blame import blaming
 from headrace.spark.compiling.chain_start import ordered
 from headrace.spark.compiling.compilation import Compilation
+from headrace.spark.compiling.counts import only_rows
 from headrace.spark.compiling.source_specs import Range
 from headrace.spark.reading.topics import open_topic
-from headrace.spark.specs import ASIDE_COLUMNS
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -168,7 +168,7 @@ class Sampling:
             frame.select(*map(backquoted, one.schema.names)) for one, frame in zip(read.inputs, before, strict=True)
         ]
         # One lane for all keys: the newest rows of all of them come last.
-        return _Leaving(_good(behind_rows(rows, read, self.catalogue, 1, stages=False)), chain, before)
+        return _Leaving(only_rows(behind_rows(rows, read, self.catalogue, 1, stages=False)), chain, before)
 
     def _frame(self, compilation: Compilation, node: Node, inputs: Mapping[str, DataFrame]) -> DataFrame:
         config = compilation.validated.configs[node.id]
@@ -177,7 +177,7 @@ class Sampling:
         if node.operator == "generator" and node.id in self.made:
             return project(_made(compilation, self.made[node.id], config), config.columns)
         operator = self.catalogue.get(node.operator)
-        return _good(operator.compile(config, inputs, replace(compilation, node=node)))
+        return only_rows(operator.compile(config, inputs, replace(compilation, node=node)))
 
 
 def above(document: Document, node: str, port: str, condition: str | None) -> Document:
@@ -231,16 +231,6 @@ def _given(compilation: Compilation, schema: Schema, rows: Sequence[Config]) -> 
     texts = compilation.spark.createDataFrame([(json.dumps(dict(row)),) for row in rows], "row STRING")
     parsed = texts.select(functions.from_json("row", str(schema)).alias("row"))
     return parsed.select("row.*")
-
-
-def _good(frame: DataFrame) -> DataFrame:
-    """Without what travels beside the rows: bad ones, and counts of skipped ones."""
-    from pyspark.sql import functions  # noqa: PLC0415
-
-    for name in ASIDE_COLUMNS:
-        if name in frame.columns:
-            frame = frame.where(functions.col(name).isNull()).drop(name)
-    return frame
 
 
 def _one_chain(inputs: Iterable[_Leaving]) -> ChainPlan | None:

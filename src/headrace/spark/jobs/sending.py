@@ -8,8 +8,10 @@ from typing import Any
 
 from headrace.errors import InvalidInput, NotFound, did_you_mean
 from headrace.graph.document import Document
+from headrace.graph.validation import validate
 from headrace.operators import Catalogue
 from headrace.signals import SignalRequest
+from headrace.spark.planning.queries import plan_queries
 
 
 def signal_to(
@@ -28,7 +30,7 @@ def signal_to(
         raise NotFound(f"pipeline {document.name!r} has no node {node!r}", valid=nodes, hint=did_you_mean(node, nodes))
     topics = topics_of(document)
     if kind == "close_window":
-        _require_closable(document, [node] if node else nodes, catalogue)
+        _require_closable(document, (node,) if node else nodes, catalogue)
     return SignalRequest(id or new_id(), kind, topics, document.name, node, dict(parameters or {}), handling)
 
 
@@ -42,14 +44,17 @@ def topics_of(document: Document) -> tuple[str, ...]:
 
 def _require_closable(document: Document, nodes: Sequence[str], catalogue: Catalogue) -> None:
     """Raises InvalidInput where only windows of Spark's own plan would be meant."""
-    operators = [catalogue.get(document.node(node).operator) for node in nodes]
-    kept = next((one.spec.name for one in operators if one.spec.kind == "relational" and one.spec.stateful), None)
-    if kept is not None and not any(one.spec.kind == "serial" for one in operators):
+    operators = {node: catalogue.get(document.node(node).operator).spec for node in nodes}
+    stateful = [node for node, spec in operators.items() if spec.kind == "relational" and spec.stateful]
+    if not stateful or any(spec.kind == "serial" for spec in operators.values()):
+        return
+    plans = plan_queries(validate(document, catalogue), catalogue)
+    if not any(node in plan.in_chain for plan in plans for node in stateful):
         raise InvalidInput(
-            f"{kept} cannot be closed by a signal: in Spark's plan a window ends when the watermark has passed it, and "
-            "what comes later would be dropped as late instead of beginning anew",
+            f"{operators[stateful[0]].name} cannot be closed by a signal: in Spark's plan a window ends when the "
+            "watermark has passed it, and what comes later would be dropped as late instead of beginning anew",
             node=nodes[0] if len(nodes) == 1 else None,
-            hint="time-window and session-window can",
+            hint="time-window and session-window can, as can windows that run in a chain: EXPLAIN says which do",
         )
 
 

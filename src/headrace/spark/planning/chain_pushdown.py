@@ -44,8 +44,8 @@ def _told_of(plan: QueryPlan, validated: Validated) -> dict[str, Schema]:
         return {}
     if base.operator == LOOKUP:
         return {"left": Schema(inputs["left"].columns)}
-    # Other kinds of joins tell rows without a partner.
-    if base.operator != "join" or config.kind != "inner":
+    # Other kinds of joins tell rows without a partner, and some keep late rows, wanted or not.
+    if base.operator != "join" or config.kind != "inner" or config.keeps_late:
         return {}
     columns = joined_columns(read_condition(config.on, inputs), inputs)
     return {side: Schema(tuple(column for of, column in columns if of == side)) for side in inputs}

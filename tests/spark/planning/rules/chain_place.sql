@@ -12,3 +12,5 @@ CREATE VIEW lengths AS SELECT *, avg(y) AS usual FROM b GROUP BY k WINDOW LENGTH
 CREATE STREAM titled AS SELECT initcap(k) AS title, usual FROM lengths;
 -- Without a serial operator there is no chain.
 CREATE STREAM plain AS SELECT k FROM b WHERE y > 1;
+-- Without a key there is one lane.
+CREATE STREAM whole AS SELECT count(*) AS c FROM b WINDOW TUMBLING(1m);
