@@ -57,6 +57,8 @@ def test_numbers_and_times_are_compared_by_what_they_mean() -> None:
     one = comparable({"d": 0.1 + 0.2, "t": "2026-01-01T00:00:05.000Z", "s": None}, columns, SCHEMA)
     other = comparable({"d": 0.3, "t": "2026-01-01T00:00:05.000000Z"}, columns, SCHEMA)
     assert one == other == ("0.3", "00:00:05", "NULL")
+    assert comparable({"s": "NULL"}, ("s",), SCHEMA) == ("'NULL'",)
+    assert comparable({"s": ""}, ("s",), SCHEMA) == ("''",)
     assert comparable({"d": 3}, ("d",), SCHEMA) == comparable({"d": 3.0}, ("d",), SCHEMA)
 
 
@@ -67,6 +69,21 @@ def test_rows_without_an_order_are_counted() -> None:
     assert str(difference) == (
         "  | x | y |\n- | a | 1 |\n  | b | 2 |\n- | b | 2 |\n+ | c | 3 |"
     )  # fmt: skip
+
+
+def test_what_came_instead_of_a_row_stands_below_it_with_a_mark() -> None:
+    expected = [("a", "1", "u"), ("b", "2", "v"), ("c", "3", "w")]
+    actual = [("c", "3", "w"), ("b", "15", "v"), ("d", "1", "line\nline")]
+    assert str(compare_rows(("x", "y", "z"), expected, actual, is_ordered=False)) == "\n".join((
+        "  | x | y  | z          |",
+        "- | a | 1  | u          |",
+        "+ | d | 1  | line\\nline |",
+        "    ^        ^^^^^^^^^^",
+        "- | b | 2  | v          |",
+        "+ | b | 15 | v          |",
+        "        ^^",
+        "  | c | 3  | w          |",
+    ))  # fmt: skip
 
 
 def test_an_order_is_kept_where_it_is_asked_for() -> None:

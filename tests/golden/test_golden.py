@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
-from headrace.cases import Case, Mode, Runner, read_cases
+from headrace.cases import Case, Mode, Runner, for_few_rows, read_cases
 from headrace.errors import HeadraceError
 from headrace.operators import Catalogue
 from headrace.sql import parse
@@ -29,8 +31,15 @@ BATCHED_EACH, STREAMED_EACH, ROWS_STREAMED_EACH, RESTARTED_EACH = 2, 18, 10, 4
 
 
 @pytest.fixture(scope="module")
-def runner(spark: SparkSession) -> Runner:
-    return Runner(spark, Catalogue())
+def few_rows(spark: SparkSession) -> Iterator[SparkSession]:
+    """The session as `headrace test` has it; other tests get theirs back."""
+    with for_few_rows(spark):
+        yield spark
+
+
+@pytest.fixture(scope="module")
+def runner(few_rows: SparkSession) -> Runner:
+    return Runner(lambda: few_rows, Catalogue())
 
 
 def check(runner: Runner, case: Case, mode: Mode) -> None:
@@ -66,8 +75,8 @@ def test_the_others_as_a_batch(runner: Runner, case: Case) -> None:
 @pytest.mark.spark
 @pytest.mark.slow
 @pytest.mark.parametrize("case", [*STATEFUL, *ROWS[::ROWS_STREAMED_EACH]], ids=lambda case: case.name)
-def test_as_a_stream_cut_at_other_places(spark: SparkSession, case: Case) -> None:
-    check(Runner(spark, Catalogue(), seed=1 + case.line % 5), case, "stream")
+def test_as_a_stream_cut_at_other_places(runner: Runner, case: Case) -> None:
+    check(replace(runner, seed=1 + case.line % 5), case, "stream")
 
 
 @pytest.mark.spark
@@ -85,4 +94,4 @@ def test_a_difference_is_shown(runner: Runner) -> None:
     )
     (case,) = read_cases(text, "wrong")
     (result,) = runner.run(case, ("batch",))
-    assert result.failures == ("s:\n  | a | c |\n  | x | 2 |\n- | y | 4 |\n+ | y | 3 |",)
+    assert result.failures == ("s:\n  | a | c |\n  | x | 2 |\n- | y | 4 |\n+ | y | 3 |\n        ^",)

@@ -99,7 +99,13 @@ def _spelled(value: object, type_: str) -> str:
         return _short(timestamp(value))
     if is_numeric(type_) and isinstance(value, int) and type_ in ("FLOAT", "DOUBLE", UNKNOWN):
         return f"{float(value):.{SIGNIFICANT_DIGITS}g}"
-    return value if isinstance(value, str) else json.dumps(value, sort_keys=True)
+    return _quoted(value) if isinstance(value, str) else json.dumps(value, sort_keys=True)
+
+
+def _quoted(text: str) -> str:
+    """A text that would be read as none, or as another, stands in quotes, as in a cell."""
+    is_plain = text == text.strip() and text not in _EMPTY and not (text[0] == text[-1] == "'")
+    return text if is_plain else f"'{text}'"
 
 
 def _short(moment: str) -> str:

@@ -14,6 +14,7 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from headrace.cases.local_rows import frame_of_arrow, frame_of_json
 from headrace.cases.sinks import Row, collected, killed_and_restarted
 from headrace.cases.streamed import chain_above, is_serial, latest_by, needs_end, tells_changes
 from headrace.graph.document import Node
@@ -26,11 +27,11 @@ from headrace.operators.table_keys import check_key
 from headrace.serial import LaneInput
 from headrace.serial.places import origin_of
 from headrace.serial.table_rows import TableRows, one_batch
+from headrace.spark.compiling.blame import blaming
 from headrace.spark.planning.tables import tables_and_their_steps
 from headrace.testing import ChainTester, Crash, CrashPoint, cut
 
 if TYPE_CHECKING:
-    import pyarrow as pa
     from pyspark.sql import DataFrame, SparkSession
 
 CUTS_MAX: Final = 3
@@ -131,25 +132,31 @@ class _Build:
             return self._chained(members or (node_id,))
         inputs = {edge.target_port: self.frame(edge.source) for edge in validated.document.inputs_of(node_id)}
         self.node = node
-        frame = operator.compile(validated.configs[node_id], inputs, self)
+        with blaming(node):
+            frame = operator.compile(validated.configs[node_id], inputs, self)
         return frame if inputs or not self.is_stream else _with_barrier(frame)
 
     def read_topic(self, node: Node, schema: Schema) -> DataFrame:
         """The rows that the case gives a stream, one file for each piece of them."""
+        columns = str(Schema((*schema.columns, *schema.hidden)))
+        pieces = _with_system_columns(self._ended(node, list(self.pieces.get(node.id, [[]]))))
+        if not self.is_stream:
+            return frame_of_json(self.spark, itertools.chain.from_iterable(pieces), columns)
         folder = self.frames.directory / f"{node.id}-{next(_numbers)}"
         folder.mkdir()
-        pieces = list(self.pieces.get(node.id, [[]]))
-        event_time = self.frames.validated.schemas[node.id].event_time
-        if self.ends and event_time is not None:
-            pieces.append([{event_time: END_OF_INPUT}])
-        for number, rows in enumerate(_with_system_columns(pieces)):
+        for number, rows in enumerate(pieces):
             path = folder / f"{number:03}.json"
             path.write_text("".join(json.dumps(row) + "\n" for row in rows))
             os.utime(path, (number, number))  # Spark reads files in the order of their times
-        columns = str(Schema((*schema.columns, *schema.hidden)))
-        if not self.is_stream:
-            return self.spark.read.schema(columns).json(str(folder)).coalesce(1)
         return self.spark.readStream.schema(columns).option("maxFilesPerTrigger", 1).json(str(folder))
+
+    def _ended(self, node: Node, pieces: list[Sequence[Row]]) -> list[Sequence[Row]]:
+        """With a row after all others where windows wait for it. It is in the last piece: the watermark moves behind
+        the rows of a micro-batch, so it makes none of them late."""
+        event_time = self.frames.validated.schemas[node.id].event_time
+        if not self.ends or event_time is None:
+            return pieces
+        return [*pieces[:-1], [*pieces[-1], {event_time: END_OF_INPUT}]]
 
     def read_trigger(self, node: Node) -> DataFrame:
         """The case gives its firings: time is that of the rows."""
@@ -159,9 +166,7 @@ class _Build:
         """The rows that the case gives a table, there from the start; of several with one key the last counts."""
         keys = check_key(schema, str(node.config["key"]))
         newest = {str([row.get(key) for key in keys]): row for row in self.frames.inputs.get(node.id, ())}
-        path = self.frames.directory / f"{node.id}-{next(_numbers)}.json"
-        path.write_text("".join(json.dumps(row) + "\n" for row in newest.values()))
-        return self.spark.read.schema(str(schema)).json(str(path)).coalesce(1)
+        return frame_of_json(self.spark, newest.values(), str(schema))
 
     def _chained(self, members: Sequence[str]) -> DataFrame:
         """Nodes by the code that runs them in Spark's tasks, over one lane; the last one's rows come out."""
@@ -183,9 +188,7 @@ class _Build:
         for pieces in zip_longest(*(self._cut(number, one) for number, one in enumerate(inputs))):
             self._run(tester, [piece for piece in pieces if piece is not None])
         tester.end()
-        made = tester.table()
-        ddl = str(validated.schemas[members[-1]].carried)
-        return self.spark.createDataFrame([], ddl) if made is None else self._from_arrow(made, ddl)
+        return frame_of_arrow(self.spark, tester.table(), str(validated.schemas[members[-1]].carried))
 
     def _table(self, looked_up: ChainTable) -> TableRows:
         rows = self.frame(looked_up.source).select(*map(backquoted, looked_up.schema.names)).toArrow()
@@ -205,10 +208,6 @@ class _Build:
         rows = self.frame(one.source).select(*map(backquoted, one.schema.carried.names)).toArrow()
         pieces = cut(rows, self._places(rows.num_rows)) if rows.num_rows else []
         return [LaneInput(piece, origin=origin_of(number, 0), source=number) for piece in pieces]
-
-    def _from_arrow(self, made: pa.Table, ddl: str) -> DataFrame:
-        rows = [tuple(row.values()) for row in made.to_pylist()]
-        return self.spark.createDataFrame(rows, ddl).coalesce(1)
 
     def _places(self, row_count: int) -> list[int]:
         if self.chance is None:

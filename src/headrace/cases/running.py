@@ -8,9 +8,12 @@ from __future__ import annotations
 import random
 import re
 import tempfile
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from threading import Lock
 from typing import TYPE_CHECKING, Final
 
 from headrace.cases.case_file import MODES, RESTART, Case, Expectation, Given, Mode
@@ -24,34 +27,30 @@ from headrace.graph.document import Document
 from headrace.graph.schema import Schema
 from headrace.graph.validation import Validated, validate
 from headrace.operators.catalogue import Catalogue
+from headrace.operators.functions import placed_functions
 from headrace.serial import SqlFunction
+from headrace.spark.jobs.failures import explain
 from headrace.spark.session.functions import register_functions
 from headrace.sql import declared_streams, parse
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-__all__ = ["MODES", "RESTART", "CaseResult", "Mode", "Runner", "without_compiling"]
+__all__ = ["MODES", "RESTART", "CaseResult", "Mode", "Runner"]
 
-
-# Every case is a new plan over few rows: to compile it costs a fifth to two fifths of all its work.
-_INTERPRETED: Final = {"spark.sql.codegen.wholeStage": "false", "spark.sql.codegen.factoryMode": "NO_CODEGEN"}
-
-
-def without_compiling(spark: SparkSession) -> None:
-    """Spark's plans are interpreted from now on in this session: the same rows, sooner where they are few."""
-    for name, value in _INTERPRETED.items():
-        spark.conf.set(name, value)
+# A case is work for little more than one core.
+AT_ONCE: Final = 2
 
 
 @dataclass(frozen=True, slots=True)
 class CaseResult:
-    """What became of a case in one mode. `skipped` is the reason why it did not run."""
+    """What became of a case in one mode, and how long that took. `skipped` is the reason why it did not run."""
 
     case: Case
     mode: Mode
     failures: tuple[str, ...] = ()
     skipped: str | None = None
+    seconds: float = 0.0
 
     @property
     def is_passed(self) -> bool:
@@ -60,33 +59,57 @@ class CaseResult:
 
 @dataclass(frozen=True, slots=True)
 class Runner:
-    """One warm Spark session serves all cases. The same seed cuts a stream at the same places."""
+    """One warm Spark session serves all cases; it is asked for when the first of them is found fit to run. The same
+    seed cuts a stream at the same places."""
 
-    spark: SparkSession
+    session: Callable[[], SparkSession]
     catalogue: Catalogue
     seed: int = 0
     functions: dict[str, SqlFunction] = field(default_factory=dict)
+    lock: Lock = field(default_factory=Lock)
+
+    def run_all(self, cases: Sequence[Case], modes: Sequence[Mode] = MODES) -> Iterator[list[CaseResult]]:
+        """What `run` gives for each case, in their order; several run at once."""
+        pool = ThreadPoolExecutor(AT_ONCE, thread_name_prefix="headrace-case")
+        try:
+            yield from pool.map(lambda case: self.run(case, modes), cases)
+        finally:
+            pool.shutdown(cancel_futures=True)
 
     def run(self, case: Case, modes: Sequence[Mode] = MODES) -> list[CaseResult]:
         """A result for each mode that the case allows; faults of the SQL are failures, not exceptions."""
+        started_s = time.monotonic()
         try:
             validated = validate(parse(case.sql, catalogue=self.catalogue), self.catalogue)
-            register_functions(self.spark, self.functions, validated.document)
+            placed_functions(validated.document)
         except HeadraceError as error:
-            return [_refused(case, str(error))]
+            return [replace(_refused(case, str(error)), seconds=time.monotonic() - started_s)]
         if case.error is not None:
             return [CaseResult(case, "batch", (f"expected an error with {case.error!r}, and there was none",))]
         allowed = (*case.modes, *([RESTART] if "stream" in case.modes else []))
-        return [self._run(case, mode, validated) for mode in modes if mode in allowed]
+        checked_s = time.monotonic() - started_s
+        results = [self._run(case, mode, validated) for mode in modes if mode in allowed]
+        return [replace(one, seconds=one.seconds + checked_s / len(results)) for one in results]
 
     def _run(self, case: Case, mode: Mode, validated: Validated) -> CaseResult:
+        with self.lock:
+            spark = self.session()
+        started_s = time.monotonic()
         try:
-            inputs = _inputs(case, validated)
-            with tempfile.TemporaryDirectory(prefix="headrace-test-") as directory:
-                frames = Frames(self.spark, self.catalogue, validated, inputs, Path(directory))
-                found = [self._expectation(case, mode, expected, frames) for expected in case.expectations]
+            with self.lock:
+                register_functions(spark, self.functions, validated.document)
+            result = self._compared(case, mode, validated, spark)
         except HeadraceError as error:
-            return CaseResult(case, mode, (str(error),))
+            result = CaseResult(case, mode, (str(error),))
+        except Exception as error:  # of Spark, or of Python code that a case calls: the other cases go on
+            result = CaseResult(case, mode, (_told(error, validated.document),))
+        return replace(result, seconds=time.monotonic() - started_s)
+
+    def _compared(self, case: Case, mode: Mode, validated: Validated, spark: SparkSession) -> CaseResult:
+        inputs = _inputs(case, validated)
+        with tempfile.TemporaryDirectory(prefix="headrace-test-") as directory:
+            frames = Frames(spark, self.catalogue, validated, inputs, Path(directory))
+            found = [self._expectation(case, mode, expected, frames) for expected in case.expectations]
         skipped = next((reason for reason, _ in found if reason is not None), None)
         return CaseResult(case, mode, tuple(failure for _, failure in found if failure is not None), skipped)
 
@@ -105,6 +128,14 @@ class Runner:
             rows += frames.batch(node) if mode == "batch" else frames.stream(node, chance, dies=mode == RESTART)
         difference = _difference(expected, rows, schema)
         return None, None if difference is None else f"{expected.given.stream}:\n{difference}"
+
+
+def _told(error: Exception, document: Document) -> str:
+    from pyspark.errors import PySparkException  # noqa: PLC0415 - pyspark costs half a second: only where used
+
+    if isinstance(error, PySparkException):
+        return str(explain(error, document)[0])
+    return f"unexpected {type(error).__name__}: {error}"
 
 
 def _refused(case: Case, message: str) -> CaseResult:
