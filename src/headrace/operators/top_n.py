@@ -67,9 +67,7 @@ class TopNConfig(OperatorConfig):
     )
     keys: list[ColumnName] = Field([], description="Columns that name a key; none ranks all rows together.")
     rank: ColumnName | None = Field(None, description="A new column with the rank: 1 for the first row.")
-    emit: Literal["changes"] = Field(
-        "changes", description="changes: the first rows of a key whenever it had new ones."
-    )
+    emit: Literal["changes"] = Field("changes", description="changes: the first rows of a key whenever they change.")
 
 
 class TopN(Operator[TopNConfig]):
@@ -81,9 +79,9 @@ class TopN(Operator[TopNConfig]):
         inputs=(Port("in", "rows"),),
         outputs=(Port("out", "the rows that rank first, and their rank"),),
         guarantees=(
-            "After every micro-batch the first N rows of each key that had rows in it; the last ones are what a batch "
-            "run gives. Nulls rank lowest. Of equal rows always the same are taken. State holds N rows "
-            "for every key that ever came."
+            "After every micro-batch the first N rows of each key where these changed (in Spark's plan: of each that "
+            "had rows in it); the last ones are what a batch run gives. Nulls rank lowest. Of equal rows always the "
+            "same are taken. State holds N rows for every key that ever came."
         ),
         example=(
             'topic bids schema="auction BIGINT, bidder BIGINT, price BIGINT"'

@@ -1,4 +1,5 @@
-"""The work of `top-n` in a chain: the first rows of each key are kept, and told again when it had new ones."""
+"""The work of `top-n` in a chain: the first rows of each key are kept, and told again when there are new ones among
+them."""
 
 from __future__ import annotations
 
@@ -24,8 +25,8 @@ ROWS_TOLD_AT_ONCE = 1 << 16
 
 
 class TopRows(Instance):
-    """At the end of each micro-batch the first rows of each key that had rows in it: keys in the order in which they
-    came, rows by their rank. They depend on which rows ever came, and not on the order in which they did.
+    """At the end of each micro-batch the first rows of each key that has new ones among them: keys in the order in
+    which they came, rows by their rank. They depend on which rows ever came, and not on the order in which they did.
 
     State holds the first rows of every key.
     """
@@ -73,22 +74,29 @@ class TopRows(Instance):
     def _told(self, fresh: pa.RecordBatch) -> Iterator[Batch]:
         hashes = self._kept.hashes_of(fresh)
         known = self._kept.find(hashes)
-        rows = one_batch([fresh, *([known.rows] if known.rows.num_rows else [])], fresh.schema)
-        codes = self._codes(rows)
-        key_count = int(codes[: fresh.num_rows].max()) + 1
+        # Known ones first: of rows that are alike they stay.
+        rows = one_batch([part for part in (known.rows, fresh) if part.num_rows], fresh.schema)
+        first_fresh = known.rows.num_rows
+        codes = self._codes_by_fresh(rows, first_fresh)
         chosen, ranks = self._order.first(rows, codes, self._count)
-        # Codes of keys that are only known by an equal hash come last.
-        told = np.searchsorted(codes[chosen], key_count)
-        is_kept = codes >= key_count
+        is_kept = codes > int(codes[first_fresh:].max())
         is_kept[chosen] = True
         self._keep(fresh, hashes, known, is_kept)
-        for start in range(0, int(told), ROWS_TOLD_AT_ONCE):
-            some = slice(start, min(start + ROWS_TOLD_AT_ONCE, int(told)))
+        told = np.flatnonzero(_of_some(codes[chosen], codes[chosen[chosen >= first_fresh]]))
+        for start in range(0, len(told), ROWS_TOLD_AT_ONCE):
+            some = told[start : start + ROWS_TOLD_AT_ONCE]
             yield Batch(self._output_rows(rows.take(chosen[some]), ranks[some]), private=True)
 
+    def _codes_by_fresh(self, rows: pa.RecordBatch, first_fresh: int) -> Integers:
+        """Codes of keys in the order in which fresh rows bring them. Keys that are only known, by an equal hash, come
+        last."""
+        codes = self._codes(rows.slice(first_fresh), rows.slice(0, first_fresh))
+        fresh_count = rows.num_rows - first_fresh
+        return np.concatenate([codes[fresh_count:], codes[:fresh_count]])
+
     def _keep(self, fresh: pa.RecordBatch, hashes: Any, known: Candidates, is_kept: Flags) -> None:
-        known.remove(~is_kept[fresh.num_rows :])
-        new = np.flatnonzero(is_kept[: fresh.num_rows])
+        known.remove(~is_kept[: known.rows.num_rows])
+        new = np.flatnonzero(is_kept[known.rows.num_rows :])
         self._kept.append(fresh if len(new) == fresh.num_rows else fresh.take(new), hashes[new])
 
     def _output_rows(self, rows: pa.RecordBatch, ranks: Integers) -> pa.RecordBatch:
@@ -106,8 +114,16 @@ class TopRows(Instance):
     def _first(self, rows: pa.RecordBatch) -> tuple[Integers, Integers]:
         return self._order.first(rows, self._codes(rows), self._count)
 
-    def _codes(self, rows: pa.RecordBatch) -> Integers:
-        return key_codes([rows.column(name) for name, _ in self._keys])
+    def _codes(self, *batches: pa.RecordBatch) -> Integers:
+        return key_codes([pa.concat_arrays([rows.column(name) for rows in batches]) for name, _ in self._keys])
+
+
+def _of_some(codes: Integers, some: Integers) -> Flags:
+    """Which of these codes are among some."""
+    is_some = np.zeros(int(codes.max(initial=-1)) + 1, np.bool_)
+    is_some[some] = True
+    flags: Flags = is_some[codes]
+    return flags
 
 
 def _typed(column: pa.Array[Any], type_: pa.DataType) -> pa.Array[Any]:
