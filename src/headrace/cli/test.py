@@ -165,7 +165,7 @@ class _Total:
         skipped = sum(result.skipped is not None for _, result in self.results)
         counts = f"cases: {case_count}, runs: {len(self.results)}, skipped: {skipped}, failed: {len(self.failed)}"
         start = f", {self.start_s:.1f} s of them for Spark to start" if self.start_s else ""
-        out.print(f"{counts}; {self.seconds:.1f} s{start}", markup=False)
+        out.print(f"{counts}; {self.seconds:.1f} s{start}", markup=False, soft_wrap=True)
         if len(self.results) > 1:
             file, slowest = max(self.results, key=lambda one: one[1].seconds)
             median_s = statistics.median(result.seconds for _, result in self.results)
