@@ -78,13 +78,11 @@ class EventWindow(Operator[W]):
         return {"in": columns_aggregated(config.aggregates).union((config.time, *config.keys))}
 
     def spans(self, config: W) -> Spans | None:
-        """The windows as a chain keeps them; None where only Spark's plan can."""
+        """The windows, where they are aligned; None where they grow with their rows."""
         return None
 
     def why_not_in_chain(self, config: W, inputs: Mapping[str, Schema]) -> str | None:
         """Why this window cannot run in a chain, in words for a plan; None if it can."""
-        if self.spans(config) is None:
-            return "its windows grow with their rows"
         return why_not(config, inputs["in"], time=config.time)
 
     def runs_in_chain(self, config: W, inputs: Mapping[str, Schema]) -> bool:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from pydantic import Field, model_validator
 
 from headrace.graph.schema import Schema, backquoted
-from headrace.operators.aggregate_checks import why_not
 from headrace.operators.aggregate_items import Aggregates
 from headrace.operators.aggregate_plan import aggregate_plan
 from headrace.operators.durations import duration_ms
@@ -71,7 +70,7 @@ class GapWindow(EventWindow[GapWindowConfig]):
     config_type = GapWindowConfig
 
     def why_not_in_chain(self, config: GapWindowConfig, inputs: Mapping[str, Schema]) -> str | None:
-        if (reason := why_not(config, inputs["in"], time=config.time)) is not None:
+        if (reason := super().why_not_in_chain(config, inputs)) is not None:
             return reason
         if aggregate_plan(config, inputs["in"]).distincts:
             return "distinct values of sessions that become one are left to Spark"
