@@ -1,4 +1,4 @@
-"""JSON made by column says the same as Spark's `to_json`."""
+"""JSON made by column says the same as what Spark's plan writes."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from pyspark.sql import SparkSession, functions
 from headrace.formats.json_text import can_write, json_arrays, json_texts
 from headrace.graph.schema import Schema
 from headrace.operators.arrow_types import arrow_schema
+from headrace.operators.json_rows import frame_as_json
 
 SCHEMA = Schema.parse('`a "b` STRING, i INT, l BIGINT, d DOUBLE, f BOOLEAN, t TIMESTAMP')
 ARROW = arrow_schema(SCHEMA)
@@ -42,8 +43,7 @@ def test_every_value_is_read_back(rows: list[dict[str, Any]]) -> None:
     texts = json_texts(pa.RecordBatch.from_pylist(rows, ARROW)).to_pylist()
     for text, row in zip(texts, rows, strict=True):
         read = json.loads(str(text))
-        time = None if row["t"] is None else row["t"].replace(microsecond=row["t"].microsecond // 1000 * 1000)
-        assert (None if read["t"] is None else datetime.fromisoformat(read["t"])) == time
+        assert (None if read["t"] is None else datetime.fromisoformat(read["t"])) == row["t"]
         assert {**read, "t": None} == {**row, "t": None}
         assert list(read) == ARROW.names
 
@@ -64,8 +64,7 @@ def test_the_bytes_are_those_of_spark(spark: SparkSession) -> None:
         for n in range(count)
     ]
     frame = spark.createDataFrame(pa.Table.from_pylist(rows, ARROW), str(SCHEMA))
-    options = {"ignoreNullFields": "false"}
-    wanted = [row[0] for row in frame.select(functions.to_json(functions.struct("*"), options)).collect()]
+    wanted = [row[0] for row in frame.select(frame_as_json(frame)).collect()]
     assert json_texts(pa.RecordBatch.from_pylist(rows, ARROW)).to_pylist() == wanted
 
 
@@ -79,9 +78,8 @@ def test_decimals_are_written_as_spark_does(spark: SparkSession) -> None:
             for type_ in [pa.decimal128(38, scale)]
         }
     )
-    options = {"ignoreNullFields": "false"}
     frame = spark.createDataFrame(pa.Table.from_batches([rows]))
-    wanted = [row[0] for row in frame.select(functions.to_json(functions.struct("*"), options)).collect()]
+    wanted = [row[0] for row in frame.select(frame_as_json(frame)).collect()]
     assert can_write(rows.schema)
     assert json_texts(rows).to_pylist() == wanted
 

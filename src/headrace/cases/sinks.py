@@ -6,6 +6,8 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from headrace.operators.json_rows import frame_as_json
+
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
@@ -18,10 +20,7 @@ class _Killed(Exception):
 
 def collected(frame: DataFrame) -> list[Row]:
     """All rows of a bounded frame, as JSON has them."""
-    from pyspark.sql import functions  # noqa: PLC0415 - pyspark costs half a second: only where used
-
-    as_json = functions.to_json(functions.struct("*"), {"ignoreNullFields": "false"})
-    rows: list[Any] = frame.select(as_json).collect()
+    rows: list[Any] = frame.select(frame_as_json(frame)).collect()
     return [json.loads(row[0]) for row in rows]
 
 

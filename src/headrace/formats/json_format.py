@@ -11,8 +11,8 @@ import pyarrow.compute as pc
 import pyarrow.json
 from numpy.typing import NDArray
 
-from headrace.formats.decoding import Decoded, RowDecoder, at_places, in_order, one_array
-from headrace.formats.json_maps import map_column, read_objects
+from headrace.formats.decoding import UNREADABLE, Decoded, RowDecoder, at_places, in_order, one_array
+from headrace.formats.json_objects import object_column, read_objects, takes_objects
 from headrace.formats.json_plain import Plain, PlainScanner, can_scan
 from headrace.formats.times import TIMESTAMP, as_time
 
@@ -73,7 +73,7 @@ class JsonDecoder:
 
 
 class JsonParser(RowDecoder):
-    """The same with Arrow's parser, for every type.
+    """The same for every type: with Arrow's parser, but for columns that it cannot read.
 
     `time_kind` and `date_kind` are how times and dates are thought to be written. A record of which that is not true
     costs more; one that cannot be read at all is bad for what was wrong under this assumption.
@@ -83,7 +83,8 @@ class JsonParser(RowDecoder):
         super().__init__(schema)
         self._times = [field.name for field in schema if field.type == TIMESTAMP]
         self._dates = [field.name for field in schema if pa.types.is_date32(field.type)]
-        self._maps = [field for field in schema if pa.types.is_map(field.type)]
+        self._reals = any(pa.types.is_floating(field.type) for field in schema)
+        self._odd = [field for field in schema if takes_objects(field.type)]
         self.time_kind = "iso"
         self.date_kind = "iso"
         # Arrow casts a column of strings to timestamps 30 times faster than its JSON reader parses them.
@@ -102,9 +103,11 @@ class JsonParser(RowDecoder):
                 failure = failure or error
                 continue
             self.time_kind, self.date_kind = time_kind, date_kind
-            objects = read_objects(values, self._maps) if self._maps else []
-            columns |= {field.name: map_column(objects, field) for field in self._maps}
+            objects = read_objects(values) if self._odd else []
+            columns |= {field.name: object_column(objects, field) for field in self._odd}
             return pa.record_batch([columns[field.name] for field in self.schema], schema=self.schema)
+        if len(values) == 1 and self._reals and (row := _with_no_number(values, self.schema)) is not None:
+            return row
         raise failure or AssertionError("there is one way to read at least")
 
     def _kinds(self) -> list[tuple[str, str]]:
@@ -114,7 +117,7 @@ class JsonParser(RowDecoder):
         return [(time_kind, date_kind) for date_kind in dates for time_kind in times]
 
     def _parse(self, text: pa.Buffer, count: int, time_kind: str, date_kind: str) -> dict[str, pa.Array[Any]]:
-        """All columns that are no maps."""
+        """All columns but the odd ones."""
         read = pa.json.ReadOptions(use_threads=False, block_size=len(text) + 1)
         options = self._options[time_kind, date_kind]
         table = pa.json.read_json(cast("Any", pa.BufferReader(text)), read, options)
@@ -129,13 +132,22 @@ class JsonParser(RowDecoder):
 
     def _options_with(self, time_type: pa.DataType, date_type: pa.DataType) -> pa.json.ParseOptions:
         read_as = dict.fromkeys(self._times, time_type) | dict.fromkeys(self._dates, date_type)
-        plain = [field for field in self.schema if field not in self._maps]
+        plain = [field for field in self.schema if field not in self._odd]
         fields = [pa.field(field.name, read_as.get(field.name, field.type)) for field in plain]
         return pa.json.ParseOptions(explicit_schema=pa.schema(fields), unexpected_field_behavior="ignore")
 
 
 def _scanner(schema: pa.Schema) -> PlainScanner | None:
     return PlainScanner(schema) if can_scan(schema) else None
+
+
+def _with_no_number(values: pa.BinaryArray, schema: pa.Schema) -> pa.RecordBatch | None:
+    """A record that is bad for Arrow's parser, if all that is wrong with it is a "NaN" or "Infinity"."""
+    try:
+        objects = read_objects(values)
+        return pa.record_batch([object_column(objects, field) for field in schema], schema=schema)
+    except UNREADABLE:
+        return None
 
 
 def _joined_objects(values: pa.BinaryArray) -> pa.Buffer:

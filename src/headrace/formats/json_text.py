@@ -1,4 +1,4 @@
-"""Rows as JSON texts, made by column: the same that Spark's `to_json` makes of them, null fields included."""
+"""Rows as JSON texts, made by column: the same that `json_rows` makes of them in Spark's plan."""
 
 from __future__ import annotations
 
@@ -94,10 +94,19 @@ def _must_escape(content: NDArray[np.uint8]) -> bool:
 
 
 def _times(column: pa.Array[Any]) -> pa.Array[Any]:
-    """ISO 8601 to the millisecond, without the zone, which is UTC."""
-    us = column.cast(pa.int64())
-    ms = cast("Any", pc.floor_temporal)(us.cast(pa.timestamp("us")), unit="millisecond").cast(pa.timestamp("ms"))
-    text: pa.Array[Any] = ms.cast(pa.string())
+    """ISO 8601 without the zone, which is UTC: to the millisecond, and to the microsecond where there are some."""
+    us = column.cast(pa.int64()).cast(pa.timestamp("us"))
+    ms = cast("Any", pc.floor_temporal)(us, unit="millisecond")
+    text = _with_t(ms.cast(pa.timestamp("ms")).cast(pa.string()))
+    is_whole = pc.equal(us, ms)
+    if pc.all(is_whole, min_count=0).as_py():
+        return text
+    fine = pc.replace_substring(us.cast(pa.string()), " ", "T", max_replacements=1)
+    return cast("pa.Array[Any]", pc.if_else(is_whole, text, fine))
+
+
+def _with_t(text: pa.Array[Any]) -> pa.Array[Any]:
+    """Times to the millisecond, with the sign between date and time that ISO 8601 wants."""
     content = _content(text)
     # None is shorter than a usual one: if they are so many together, all are usual.
     if text.null_count or text.offset or len(content) != _TIME_CHARACTERS * len(text):

@@ -16,6 +16,7 @@ from headrace.graph.schema import Schema
 from headrace.graph.text import parse_text
 from headrace.graph.validation import validate
 from headrace.operators.catalogue import Catalogue
+from headrace.operators.json_rows import frame_as_json
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -76,8 +77,9 @@ def _tagged(frames: Mapping[str, DataFrame]) -> DataFrame:
     """All sinks' rows in one frame: (sink, row as JSON)."""
     from pyspark.sql import functions as spark  # noqa: PLC0415
 
-    text = spark.to_json(spark.struct("*"), {"ignoreNullFields": "false"})
-    tagged = [frame.select(spark.lit(sink).alias("sink"), text.alias("row")) for sink, frame in frames.items()]
+    tagged = [
+        frame.select(spark.lit(sink).alias("sink"), frame_as_json(frame).alias("row")) for sink, frame in frames.items()
+    ]
     return reduce(lambda one, other: one.union(other), tagged)
 
 

@@ -17,6 +17,7 @@ from headrace.graph.document import Config, Document, Edge, Node
 from headrace.graph.schema import Schema, backquoted
 from headrace.graph.validation import Validated, validate
 from headrace.operators import Catalogue
+from headrace.operators.json_rows import frame_as_json
 from headrace.operators.projection import project
 from headrace.operators.serial_chain import ChainInput, ChainPlan
 from headrace.spark.chains.frames import behind_rows
@@ -241,9 +242,7 @@ def _one_chain(inputs: Iterable[_Leaving]) -> ChainPlan | None:
 
 
 def _rows(compilation: Compilation, leaving: _Leaving, limit: int) -> list[dict[str, Any]]:
-    from pyspark.sql import functions  # noqa: PLC0415
-
-    as_json = functions.to_json(functions.struct("*"), {"ignoreNullFields": "false"})
+    as_json = frame_as_json(leaving.frame)
     with ordered(compilation, leaving.chain, CALL_LIMIT_S):
         return [json.loads(row[0]) for row in leaving.frame.limit(limit).select(as_json).collect()]
 

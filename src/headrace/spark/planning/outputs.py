@@ -13,6 +13,7 @@ from headrace.formats import check_writing, with_schema
 from headrace.graph.document import Node
 from headrace.operators import Catalogue
 from headrace.operators.file_sink import ToFileConfig
+from headrace.operators.json_rows import json_rows
 from headrace.operators.preview import PreviewConfig
 from headrace.operators.python_sink import ToPythonConfig
 from headrace.operators.spec import OperatorConfig
@@ -22,9 +23,6 @@ from headrace.operators.topic_sink import HEADERS_TYPE, ToTopicConfig
 from headrace.operators.value_formats import value_format
 from headrace.spark.planning.wide import View, WideRow
 from headrace.spark.specs import Output
-
-# to_json leaves nulls out unless told; a consumer should see every column.
-_JSON_OPTIONS = {"ignoreNullFields": "false"}
 
 
 def make_output(sink: Node, catalogue: Catalogue, view: View, row: WideRow) -> Output:
@@ -76,8 +74,9 @@ def dead_letter_output(source: Node, topic: str, bad_column: str) -> Output:
 def _as_text(output: Output, view: View, row: WideRow) -> Output:
     from pyspark.sql import functions as spark  # noqa: PLC0415
 
-    fields = [spark.col(view.physical(name)).alias(name) for name in view.visible]
-    text = spark.to_json(spark.struct(*fields), _JSON_OPTIONS)
+    schema, physical = row.frame.schema, [view.physical(name) for name in view.visible]
+    columns = [(spark.col(column), schema[column].dataType) for column in physical]
+    text = json_rows((name, *column) for name, column in zip(view.visible, columns, strict=True))
     return replace(output, value=row.column(row.wanted(view, text)))
 
 
