@@ -80,6 +80,23 @@ MISMATCHES = (
     "y < 3",
     "dt >= i",
     "upper(x) = 'A' AND ts < 1",
+    "sum(arr)",
+    "avg(m)",
+    "arr + 1",
+    "abs(st)",
+    "-arr",
+    "round(b)",
+    "arr = 1",
+    "arr = 'a'",
+    "st > arr",
+    "upper(arr)",
+    "trim(m)",
+    "arr LIKE 'a%'",
+    "CAST(arr AS INT)",
+    "CAST(st AS DOUBLE)",
+    "CASE WHEN b THEN 'a' ELSE arr END",
+    "coalesce(i, m)",
+    "if(b, arr, st)",
 )
 
 
@@ -99,7 +116,30 @@ def test_spark_refuses_the_same(text: str, spark: SparkSession) -> None:
         spark.createDataFrame([], str(SCHEMA)).selectExpr(text)
 
 
-@pytest.mark.parametrize("text", [*TOLD, "x > 5", "ts > '2020-01-01'", "dt < ts", "dt + 1", "x + 1", "avg(x)", "n > d"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        *TOLD,
+        "x > 5",
+        "ts > '2020-01-01'",
+        "dt < ts",
+        "dt + 1",
+        "x + 1",
+        "avg(x)",
+        "n > d",
+        "arr = arr",
+        "st = st",
+        "CAST(arr AS STRING)",
+        "coalesce(arr, NULL)",
+        "size(arr) + 1",
+        "m['a'] > 1",
+        "arr[0] = i",
+        "st.q + 1",
+        "CASE WHEN b THEN arr END",
+        "length(y)",
+        "upper(i)",
+    ],
+)
 def test_operands_that_fit(text: str) -> None:
     check_types(parse_expression(text), SCHEMA)
 

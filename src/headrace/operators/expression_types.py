@@ -34,6 +34,9 @@ _BRANCHES = (exp.Coalesce, exp.If, exp.Case, exp.Greatest, exp.Least)
 _ARITHMETIC = (exp.Add, exp.Sub, exp.Mul, exp.Mod, exp.Div)
 _COMPARISONS = (exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE)
 _KINDS = {"BOOLEAN": "BOOLEAN", "BINARY": "BINARY", "DATE": "time", "TIMESTAMP": "time"}
+_COLLECTIONS = ("ARRAY", "MAP", "STRUCT")
+_NUMBERS_ONLY = (*_ARITHMETIC, exp.Sum, exp.Avg, exp.Abs, exp.Neg, exp.Sqrt, exp.Round)
+_SINGLE_VALUES_ONLY = (exp.Upper, exp.Lower, exp.Trim, exp.Length, exp.Like, exp.RegexpLike)
 
 
 def type_of(expression: Expression, schema: Schema) -> str:
@@ -42,13 +45,14 @@ def type_of(expression: Expression, schema: Schema) -> str:
 
 
 def check_types(expression: Expression, schema: Schema) -> None:
-    """Raises InvalidInput for operands that Spark would refuse: `flag + 1`, `ts > 5`, `sum(flag)`."""
+    """Raises InvalidInput for operands that Spark would refuse: `flag + 1`, `ts > 5`, `sum(flag)`, `upper(list)`."""
     _check_calls(expression, schema)
-    for tree in expression.tree.find_all(*_ARITHMETIC, *_COMPARISONS, exp.Sum, exp.Avg):
-        found = [_type(operand, schema) for operand in _operands(tree)]
-        if not _fits(tree, found):
-            types = " and ".join(found)
-            raise InvalidInput(f"{sql(tree)} does not work with {types}", place=place_of(expression, tree))
+    for kinds, fits in _CHECKS:
+        for tree in expression.tree.find_all(*kinds):
+            found = [_type(operand, schema) for operand in _operands(tree)]
+            if not fits(tree, found):
+                types = " and ".join(dict.fromkeys(found))
+                raise InvalidInput(f"{sql(tree)} does not work with {types}", place=place_of(expression, tree))
 
 
 def _check_calls(expression: Expression, schema: Schema) -> None:
@@ -67,22 +71,48 @@ def _python(tree: exp.Expr, schema: Schema) -> str:
     return UNKNOWN if function is None else result_type(function)
 
 
-def _operands(tree: exp.Expr) -> tuple[exp.Expr, ...]:
-    return (tree.this,) if isinstance(tree, exp.AggFunc) else (tree.this, tree.expression)
+def _operands(tree: exp.Expr) -> list[exp.Expr]:
+    """What a part of an expression works on, of which the types must fit."""
+    if isinstance(tree, _BRANCHES):
+        return _results(tree)
+    second = tree.expression if isinstance(tree, exp.Binary) else None
+    return [tree.this] if second is None else [tree.this, second]
 
 
-def _fits(tree: exp.Expr, types: list[str]) -> bool:
-    kinds = {_kind(type_) for type_ in types} - {"any"}
-    if isinstance(tree, _COMPARISONS):
-        return len(kinds) <= 1
-    return not kinds & {"BOOLEAN", "BINARY"}
+def _compare(tree: exp.Expr, types: list[str]) -> bool:
+    return len({_kind(type_) for type_ in types} - {"any"}) <= 1 and not _are_mixed(types)
+
+
+def _are_numbers(tree: exp.Expr, types: list[str]) -> bool:
+    return not {_kind(type_) for type_ in types} & {"BOOLEAN", "BINARY", *_COLLECTIONS}
+
+
+def _are_single(tree: exp.Expr, types: list[str]) -> bool:
+    return not {_kind(type_) for type_ in types} & {*_COLLECTIONS}
+
+
+def _are_alike(tree: exp.Expr, types: list[str]) -> bool:
+    return not _are_mixed(types)
+
+
+def _can_cast(tree: exp.Expr, types: list[str]) -> bool:
+    """Of collections; what becomes of single values is left to Spark."""
+    old, new = _kind(types[0]), _cast(tree, Schema(()))
+    return old not in _COLLECTIONS or new in (UNKNOWN, "STRING") or _kind(new) == old
+
+
+def _are_mixed(types: list[str]) -> bool:
+    """Whether collections stand beside what is none, or beside those of another kind."""
+    kinds = {_kind(type_) if type_ != "STRING" else "text" for type_ in types} - {"any"}
+    return len(kinds) > 1 and not kinds.isdisjoint(_COLLECTIONS)
 
 
 def _kind(type_: str) -> str:
-    """Types of one kind compare with each other; a string is converted to anything."""
+    """Types of one kind compare with each other; a string is converted to any single value."""
     if type_ in NUMERIC or type_.startswith("DECIMAL"):
         return "number"
-    return _KINDS.get(type_, "any")
+    collection = type_.partition("<")[0]
+    return collection if collection in _COLLECTIONS else _KINDS.get(type_, "any")
 
 
 def _type(tree: exp.Expr, schema: Schema) -> str:
@@ -164,14 +194,18 @@ def _text(tree: exp.Expr, schema: Schema) -> str:
 
 
 def _branches(tree: exp.Expr, schema: Schema) -> str:
+    return _common(_type(result, schema) for result in _results(tree))
+
+
+def _results(tree: exp.Expr) -> list[exp.Expr]:
+    """What may come out, without nulls, which fit to all."""
     if isinstance(tree, exp.Case):
         results = [branch.args["true"] for branch in tree.args["ifs"]] + [tree.args.get("default")]
     elif isinstance(tree, exp.If):
         results = [tree.args["true"], tree.args.get("false")]
     else:
         results = [tree.this, *tree.expressions]
-    told = [result for result in results if result is not None and not isinstance(result, exp.Null)]
-    return _common(_type(result, schema) for result in told)
+    return [result for result in results if result is not None and not isinstance(result, exp.Null)]
 
 
 def _common(types: Iterable[str]) -> str:
@@ -206,4 +240,13 @@ _RULES: tuple[tuple[tuple[type[exp.Expr], ...], _Rule], ...] = (
     ((exp.Concat, exp.DPipe, exp.Substring), _text),
     (_BRANCHES, _branches),
     ((exp.Anonymous,), _python),
+)
+
+_Check = Callable[[exp.Expr, list[str]], bool]
+_CHECKS: tuple[tuple[tuple[type[exp.Expr], ...], _Check], ...] = (
+    (_NUMBERS_ONLY, _are_numbers),
+    (_COMPARISONS, _compare),
+    (_SINGLE_VALUES_ONLY, _are_single),
+    (_BRANCHES, _are_alike),
+    ((exp.Cast,), _can_cast),
 )
