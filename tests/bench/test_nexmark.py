@@ -89,7 +89,16 @@ def test_rows_are_equal_however_times_and_numbers_are_written() -> None:
     theirs = canonical([{"t": "2026-01-01T01:00:00.500+01:00", "a": 1.0, "p": 3.14}], ())
     require_equal(ours, theirs, "theirs")
     with pytest.raises(JobFailed, match="1 rows are missing and 0 too many, of 1"):
-        require_equal(ours, Counter(), "theirs")
+        require_equal(ours, canonical([], ()), "theirs")
+    with pytest.raises(JobFailed, match="its columns are a and not a, p, t"):
+        require_equal(ours, canonical([{"a": 1}], ()), "theirs")
+
+
+def test_rows_with_lists_and_objects_are_compared_by_value() -> None:
+    ours = canonical([{"l": [1, "2.50"], "o": {"b": None, "a": 1}}, {"l": None, "o": None}], ())
+    require_equal(ours, canonical([{}, {"l": [1.0, 2.5], "o": {"a": "1.0"}}], ()), "theirs")
+    with pytest.raises(JobFailed, match="1 rows are missing and 1 too many, of 2"):
+        require_equal(ours, canonical([{}, {"l": [1.0, 2.5], "o": {"a": 2}}], ()), "theirs")
 
 
 def test_notes_of_an_engine_are_no_rows(tmp_path: Path) -> None:

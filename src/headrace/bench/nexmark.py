@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import statistics
 import tempfile
-from collections import Counter
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,7 +13,7 @@ from headrace.bench.names import check_names
 from headrace.bench.nexmark_engines import Engine, Figure, Flink, Ours, PySpark, start_peer, until_ms
 from headrace.bench.nexmark_events import EVENTS_PER_GROUP
 from headrace.bench.nexmark_queries import NAMES, Query, find_query
-from headrace.bench.nexmark_results import Row, canonical, rows_of_files
+from headrace.bench.nexmark_results import Rows, canonical, rows_of_files
 from headrace.bench.nexmark_site import AuctionSite, write_table
 from headrace.bench.peers import Peers, Say
 from headrace.bench.report import Report, Result
@@ -25,9 +24,12 @@ PEERS: Final = ("pyspark", "flink")
 UNIT: Final = "events/CPU-s"
 EVENTS: Final = 300_000
 EVENTS_FULL: Final = 2_000_000
-# Java compiles what is hot only in the second round: the first one never counts.
-ROUNDS: Final = 2
-ROUNDS_FULL: Final = 4
+# Rounds that count; before them is one that does not, for Java compiles what is hot only in the second.
+ROUNDS: Final = 1
+ROUNDS_FULL: Final = 3
+# More of them where all engines together took less than this: of short runs one says little.
+SHORT_S: Final = 30.0
+ROUNDS_MAX: Final = 3
 SPARK_CONF: Final = {"spark.sql.session.timeZone": "UTC"}
 
 OURS: Final = "ours"
@@ -109,39 +111,39 @@ class Race:
         """The rows of everybody's first run are compared with what is right. Raises JobFailed where they differ."""
         right = self._right(query)
         engines = [engine for engine in self.engines if engine.name not in query.without]
-        found: dict[str, list[Figure]] = {engine.name: [] for engine in engines}
-        for number in range(self.rounds):
+        # From Arrow the same plan runs as from JSON: its start is the same, and it is warm when that has run.
+        plans = [engine for engine in engines if engine.name != OURS_ARROW]
+        runs: dict[str, list[Figure]] = {engine.name: [] for engine in engines}
+        starts: dict[str, list[Figure]] = {engine.name: [] for engine in plans}
+        for engine in plans:
+            engine.run(query, "all", f"{query.name}-warm", right)
+        while not self._is_enough(runs):
+            number = len(runs[OURS])
             for engine in engines:
-                # From Arrow the same plan runs as from JSON: it is warm when that has run.
-                if number == 0 and engine.name == OURS_ARROW:
-                    continue
-                is_first = not found[engine.name]
-                figure = engine.run(query, "all", f"{query.name}-{number}", right if is_first else None)
-                found[engine.name] += [] if figure is None else [figure]
-        starts = {
-            engine.name: engine.run(query, "few", f"{query.name}-few", None)
-            for engine in engines
-            if engine.name != OURS_ARROW
-        }
-        # The plan is the same, and so is its start.
+                unchecked = engine.name == OURS_ARROW and number == 0
+                figure = engine.run(query, "all", f"{query.name}-{number}", right if unchecked else None)
+                runs[engine.name] += [] if figure is None else [figure]
+            for engine in plans:
+                figure = engine.run(query, "few", f"{query.name}-{number}-few", None)
+                starts[engine.name] += [] if figure is None else [figure]
         starts[OURS_ARROW] = starts[OURS]
-        figures = {
-            name: self._net(name, _median(rounds, is_warm=name == OURS_ARROW), starts[name])
-            for name, rounds in found.items()
-            if rounds
-        }
+        figures = {name: self._net(name, median(rounds), starts[name]) for name, rounds in runs.items() if rounds}
         told = [f"{name} {figure.rate:,.0f}" for name, figure in figures.items()]
         self.say(f"{query.name}: {', '.join(told)} {UNIT}")
         return Measured(query.name, figures)
 
-    def _net(self, name: str, figure: Figure, start: Figure | None) -> Figure:
+    def _is_enough(self, runs: dict[str, list[Figure]]) -> bool:
+        number, seconds = len(runs[OURS]), sum(figure.wall_s for rounds in runs.values() for figure in rounds)
+        return number >= self.rounds and (number >= ROUNDS_MAX or seconds >= SHORT_S)
+
+    def _net(self, name: str, figure: Figure, starts: list[Figure]) -> Figure:
         """Without what hardly any events take; where that is not less, with it."""
-        net = None if start is None else figure.without(start)
+        net = figure.without(median(starts)) if starts else None
         if net is None:
             self.say(f"too few events to tell the work of {name} from its start: both count")
         return net or figure
 
-    def _right(self, query: Query) -> Counter[Row]:
+    def _right(self, query: Query) -> Rows:
         output = self.directory / "right" / query.name
         asked = {"run": "nexmark-reference", "sql": query.reference, "until": until_ms(query), "output": str(output)}
         if self.peers.ask("pyspark", {**self.site.files("all"), **asked}) is None:
@@ -149,10 +151,12 @@ class Race:
         return canonical(rows_of_files(output), query.keys)
 
 
-def _median(rounds: list[Figure], *, is_warm: bool) -> Figure:
-    """The one in the middle by CPU; without the first, which warms up, unless it was warm."""
-    counted = sorted(rounds if is_warm else rounds[1:] or rounds, key=lambda figure: figure.cpu_s)
-    return counted[len(counted) // 2]
+def median(rounds: list[Figure]) -> Figure:
+    """Of CPU and of time, each for itself."""
+    cpu_s, wall_s = (
+        statistics.median(times) for times in zip(*((one.cpu_s, one.wall_s) for one in rounds), strict=True)
+    )
+    return Figure(rounds[0].events, wall_s, cpu_s)
 
 
 def _result(measured: Measured) -> Result:

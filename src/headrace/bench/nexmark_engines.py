@@ -1,10 +1,10 @@
-"""Those that run Nexmark's queries: ours, PySpark by hand, Flink. Each measures its own processes."""
+"""Those that run Nexmark's queries: ours, PySpark by hand, Flink. Each measures its own processes, and before each run
+the disk takes what earlier ones left to it."""
 
 from __future__ import annotations
 
 import os
 import time
-from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Protocol
@@ -13,7 +13,7 @@ from headrace.bench import nexmark_flink, processes
 from headrace.bench.environments import python_with
 from headrace.bench.nexmark_events import CLOSING_MS
 from headrace.bench.nexmark_queries import Query
-from headrace.bench.nexmark_results import Row, canonical, require_equal, rows_of_files
+from headrace.bench.nexmark_results import Rows, canonical, require_equal, rows_of_files
 from headrace.bench.nexmark_site import AuctionSite, Extent, Format
 from headrace.bench.peers import Peer, Peers, tuned_spark_peer
 from headrace.embedded import Local
@@ -50,7 +50,7 @@ class Engine(Protocol):
     def name(self) -> str:
         """What the report calls it."""
 
-    def run(self, query: Query, extent: Extent, run: str, right: Counter[Row] | None) -> Figure | None:
+    def run(self, query: Query, extent: Extent, run: str, right: Rows | None) -> Figure | None:
         """None when it cannot run, which is said. Where `right` is given, raises JobFailed for other rows."""
         ...
 
@@ -65,12 +65,13 @@ class Ours:
     peers: Peers
     format: Format
 
-    def run(self, query: Query, extent: Extent, run: str, right: Counter[Row] | None) -> Figure:
+    def run(self, query: Query, extent: Extent, run: str, right: Rows | None) -> Figure:
         run = f"{run}-{self.format}"
         # Of one partition, so that the last of the rows of a key can be told.
         self.home.create_topic(run, partitions=1)
         created = f"CREATE STREAM result WITH (topic = '{run}') AS {query.sql};"
         pipeline = Pipeline.from_sql(f"{self.site.declarations(query, self.format, extent)}{created}", name=run)
+        os.sync()
         began_s, used_s = time.monotonic(), self._cpu_s()
         self.home.start(pipeline)
         ended_s, cpu_s = self._settled(run)
@@ -110,7 +111,7 @@ class PySpark:
     directory: Path
     name: str = "pyspark"
 
-    def run(self, query: Query, extent: Extent, run: str, right: Counter[Row] | None) -> Figure | None:
+    def run(self, query: Query, extent: Extent, run: str, right: Rows | None) -> Figure | None:
         place = self.directory / f"{run}-{self.name}"
         output = place / "rows"
         command = {"run": "nexmark", "query": query.name, "changes": query.is_changing, "output": str(output)}
@@ -130,7 +131,7 @@ class Flink:
     directory: Path
     name: str = "flink"
 
-    def run(self, query: Query, extent: Extent, run: str, right: Counter[Row] | None) -> Figure | None:
+    def run(self, query: Query, extent: Extent, run: str, right: Rows | None) -> Figure | None:
         output = None if right is None else self.directory / f"{run}-{self.name}"
         command = {
             **self.site.lines(extent),
@@ -160,6 +161,7 @@ def start_peer(name: str, directory: Path) -> Peer:
 
 def _figure(peers: Peers, name: str, command: dict[str, Any], events: int) -> Figure | None:
     """None when the peer cannot run."""
+    os.sync()
     used_s = peers.cpu_s(name)
     seconds = peers.ask(name, command)
     return None if seconds is None else Figure(events, seconds, peers.cpu_s(name) - used_s)

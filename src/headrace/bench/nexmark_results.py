@@ -6,8 +6,8 @@ import json
 import re
 from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping
+from dataclasses import dataclass
 from datetime import datetime
-from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
@@ -19,16 +19,22 @@ SHOWN_MAX: Final = 3
 _DECIMAL: Final = re.compile(r"-?\d+\.\d+")
 _TIME: Final = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:?\d\d)?")
 
-# The names of columns, and their values.
-Row: TypeAlias = tuple[tuple[str, ...], tuple[Hashable, ...]]
-# Joins repeat the texts of their rows over and over.
-_TEXTS_KEPT: Final = 1 << 20
+Row: TypeAlias = tuple[Hashable, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """How often each row is there: its values in the order of the names. Columns that are always null are left out."""
+
+    names: tuple[str, ...]
+    counts: Counter[Row]
 
 
 def rows_of_files(directory: Path) -> list[dict[str, Any]]:
     """All rows of JSON files, in the order of their folders, which is that of micro-batches."""
     files = sorted(path for path in directory.rglob("*") if path.is_file() and not _is_hidden(path, directory))
-    return [json.loads(line) for path in files for line in path.read_text().splitlines()]
+    texts = (path.read_text().strip("\n").replace("\n", ",") for path in files)
+    return [row for text in texts for row in json.loads(f"[{text}]")]
 
 
 def _is_hidden(path: Path, directory: Path) -> bool:
@@ -36,61 +42,65 @@ def _is_hidden(path: Path, directory: Path) -> bool:
     return any(part.startswith((".", "_")) for part in path.relative_to(directory).parts)
 
 
-def canonical(rows: Iterable[Mapping[str, Any]], keys: tuple[str, ...]) -> Counter[Row]:
-    """How often each row is there; of rows that are alike in `keys` only the last counts."""
-    if not keys:
-        return Counter(_row(row) for row in rows)
-    latest = {tuple(row.get(key) for key in keys): row for row in rows}
-    return Counter(_row(row) for row in latest.values())
+def canonical(rows: Iterable[Mapping[str, Any]], keys: tuple[str, ...]) -> Rows:
+    """All rows; of those that are alike in `keys` only the last counts."""
+    counted = list(rows)
+    if keys:
+        counted = list({tuple(row.get(key) for key in keys): row for row in counted}.values())
+    # Column by column, and each value once: most of them come over and over.
+    columns = {name: _column([row.get(name) for row in counted]) for name in sorted(set().union(*counted))}
+    found = {name: column for name, column in columns.items() if any(value is not None for value in column)}
+    return Rows(tuple(found), Counter(zip(*found.values(), strict=True)))
 
 
-def require_equal(right: Counter[Row], found: Counter[Row], who: str) -> None:
+def require_equal(right: Rows, found: Rows, who: str) -> None:
     """Raises JobFailed that shows some of the rows which differ."""
     if right == found:
         return
-    missing, extra = right - found, found - right
-    examples = [f"- {_shown(row)}" for row in list(missing)[:SHOWN_MAX]]
-    examples += [f"+ {_shown(row)}" for row in list(extra)[:SHOWN_MAX]]
-    counts = f"{missing.total()} rows are missing and {extra.total()} too many, of {right.total()}"
+    if right.counts and found.counts and right.names != found.names:
+        raise JobFailed(f"{who}: its columns are {', '.join(found.names)} and not {', '.join(right.names)}")
+    missing, extra = right.counts - found.counts, found.counts - right.counts
+    examples = [f"- {dict(zip(right.names, row, strict=True))}" for row in list(missing)[:SHOWN_MAX]]
+    examples += [f"+ {dict(zip(found.names, row, strict=True))}" for row in list(extra)[:SHOWN_MAX]]
+    counts = f"{missing.total()} rows are missing and {extra.total()} too many, of {right.counts.total()}"
     raise JobFailed(f"{who}: {counts}\n" + "\n".join(examples))
 
 
-def _shown(row: Row) -> dict[str, Hashable]:
-    return dict(zip(*row, strict=True))
+class _Known(dict[Any, Hashable]):
+    """What values mean, once they have been seen."""
+
+    def __missing__(self, value: Any) -> Hashable:
+        self[value] = found = _value(value)
+        return found
 
 
-def _row(row: Mapping[str, Any]) -> Row:
-    # Spark leaves nulls out of its JSON.
-    names = _same(tuple(sorted(name for name in row if row[name] is not None)))
-    return names, tuple(_value(row[name]) for name in names)
-
-
-@lru_cache
-def _same(names: tuple[str, ...]) -> tuple[str, ...]:
-    """One object for all rows."""
-    return names
+def _column(values: list[Any]) -> list[Hashable]:
+    try:
+        return list(map(_Known().__getitem__, values))
+    except TypeError:  # lists and objects, which cannot be looked up
+        return list(map(_value, values))
 
 
 def _value(value: Any) -> Hashable:
     match value:
+        case None:
+            return None
         case list():
             return tuple(_value(part) for part in value)
         case dict():
-            return _row(value)
+            return tuple((name, _value(value[name])) for name in sorted(value) if value[name] is not None)
         case int() | float():
             return _number(float(value))
         case _:
             return _text(str(value))
 
 
-@lru_cache(_TEXTS_KEPT)
 def _text(value: str) -> Hashable:
     if _TIME.fullmatch(value):
         return round(datetime.fromisoformat(value).timestamp() * 1000)
     return _number(float(value)) if _DECIMAL.fullmatch(value) else value
 
 
-@lru_cache(_TEXTS_KEPT)
 def _number(value: float) -> str:
     """The same for 3, 3.0 and "3.000"."""
     return f"{value:.{DIGITS}g}"
