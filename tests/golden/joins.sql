@@ -141,7 +141,17 @@ CREATE STREAM o AS SELECT o.id, p.paid FROM orders o WINDOW SLIDING(2m, 1m) JOIN
 
 -- @case rows without a partner in windows that overlap
 CREATE STREAM o AS SELECT o.customer, p.paid FROM orders o WINDOW SLIDING(2m, 1m) LEFT JOIN payments p WINDOW SLIDING(2m, 1m) ON o.id = p.order_id;
--- @expect error rows without a partner in windows that overlap are not told
+-- @expect o
+-- | customer | paid |
+-- | ann      | 10   |
+-- | ann      | 10   |
+-- | bob      | 5    |
+-- | bob      | 5    |
+-- | bob      | 15   |
+-- | ann      |      |
+-- | ann      |      |
+-- | cy       |      |
+-- | cy       |      |
 
 -- @case windows that overlap otherwise
 CREATE STREAM o AS SELECT o.id FROM orders o WINDOW SLIDING(2m, 1m) JOIN payments p WINDOW SLIDING(4m, 1m) ON o.id = p.order_id;
@@ -164,6 +174,46 @@ CREATE STREAM o AS SELECT v.customer, v.page, v.ts AS seen, o.ts AS bought FROM 
 -- | customer | page | seen     | bought   |
 -- | ann      | home | 00:00:10 | 00:00:00 |
 -- | bob      | shop | 00:01:30 | 00:01:00 |
+
+-- @case a column of the right comes out under its own name
+-- @input visits
+-- | customer | page | ts       |
+-- | ann      | home | 00:00:10 |
+-- | dan      | shop | 00:01:30 |
+CREATE STREAM o AS SELECT v.customer, v.ts, o.id FROM orders o RIGHT JOIN visits v ON o.customer = v.customer WITHIN 1 MINUTE;
+-- @expect o
+-- | customer | ts       | id |
+-- | ann      | 00:00:10 | 1  |
+-- | dan      | 00:01:30 |    |
+
+-- @case columns of one name beside each other
+-- @input visits
+-- | customer | page | ts       |
+-- | ann      | home | 00:00:10 |
+CREATE STREAM o AS SELECT o.customer, v.customer, v.ts FROM orders o LEFT JOIN visits v ON o.customer = v.customer WITHIN 1 MINUTE;
+-- @expect o
+-- | customer | v_customer | ts       |
+-- | ann      | ann        | 00:00:10 |
+-- | bob      |            |          |
+-- | ann      |            |          |
+-- | cy       |            |          |
+
+-- @case groups by a column of the right
+-- @input visits
+-- | customer | page | ts       |
+-- | ann      | home | 00:00:10 |
+-- | ann      | shop | 00:00:20 |
+-- | bob      | home | 00:01:30 |
+CREATE STREAM o AS SELECT v.ts, count(*) AS n, sum(o.amount) AS total
+FROM orders o JOIN visits v ON o.customer = v.customer WITHIN 2 MINUTES GROUP BY v.ts HAVING v.ts < TIMESTAMP '2026-01-01 00:01:00';
+-- @expect o
+-- | ts       | n | total |
+-- | 00:00:10 | 2 | 40    |
+-- | 00:00:20 | 2 | 40    |
+
+-- @case a bare name of both sides is refused
+CREATE STREAM o AS SELECT id, ts FROM orders o JOIN visits v ON o.customer = v.customer WITHIN 1 MINUTE;
+-- @expect error 'ts' is a column of several streams here
 
 -- @case USING gives the key once
 -- @input visits

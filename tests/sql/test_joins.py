@@ -198,3 +198,49 @@ def test_the_newest_row_of_the_right(clause: str, config: dict[str, Json], right
     printed = print_sql(document)
     assert "ASOF" in printed
     assert parse(printed) == document
+
+
+SIDES = """CREATE STREAM a (k STRING, v INT, ts TIMESTAMP, WATERMARK FOR ts AS ts);
+CREATE STREAM b (k STRING, v INT, ts TIMESTAMP, WATERMARK FOR ts AS ts);
+"""
+PAIRS = "FROM a LEFT JOIN b ON a.k = b.k WITHIN 1 MINUTE"
+
+
+@pytest.mark.parametrize(
+    ("items", "columns"),
+    [
+        ("b.k, a.v", ["b_k AS k", "v"]),
+        ("a.k, b.k", ["k", "b_k"]),
+        ("b.k, a.v AS k", ["b_k", "v AS k"]),
+        ("b.v + 1 AS w, b.v", ["b_v + 1 AS w", "b_v AS v"]),
+        ("b.k AS x", ["b_k AS x"]),
+        ("b.*, a.v", ["b_k", "b_v", "b_ts", "v"]),
+    ],
+)
+def test_columns_of_the_right_come_out_under_their_own_names(items: str, columns: list[str]) -> None:
+    document = parse(f"{SIDES} CREATE STREAM s AS SELECT {items} {PAIRS}")
+    assert document.node("s").config == {"columns": columns}
+    assert parse(print_sql(document)) == document
+
+
+def test_the_key_of_a_stream_may_be_a_column_of_the_right() -> None:
+    document = parse(f"{SIDES} CREATE STREAM s AS SELECT b.k PRIMARY KEY, a.v {PAIRS}")
+    assert document.node("s").config == {"columns": ["b_k AS k", "v"]}
+    assert document.node("into_s").config["key"] == "k"
+
+
+@pytest.mark.parametrize(
+    ("query", "word"),
+    [
+        (f"SELECT v {PAIRS}", "v"),
+        (f"SELECT a.k {PAIRS} WHERE v > 1", "v"),
+        (f"SELECT count(*) AS n {PAIRS} GROUP BY k", "k"),
+        (f"SELECT a.k, sum(v) AS n {PAIRS} GROUP BY a.k", "v"),
+        (f"SELECT a.k {PAIRS} QUALIFY ROW_NUMBER() OVER (PARTITION BY a.k ORDER BY v) <= 2", "v"),
+    ],
+)
+def test_a_name_of_both_sides_needs_its_stream(query: str, word: str) -> None:
+    with pytest.raises(InvalidSyntax, match=f"{word!r} is a column of several streams here") as caught:
+        parse(f"{SIDES} CREATE VIEW s AS {query}")
+    assert caught.value.place is not None
+    assert caught.value.hint == f"write the name of its stream before it, such as b.{word}"

@@ -63,13 +63,13 @@ class Frames:
         if is_serial(self.validated, self.catalogue, node_id):
             build = _Build(self, _one_piece(self.inputs), chance=chance, dies=dies)
             return self._latest(node_id, collected(build.frame(node_id)))
-        pieces = {node: _pieces(rows, chance) for node, rows in self.inputs.items()}
+        pieces = _ending_together({node: _pieces(rows, chance) for node, rows in self.inputs.items()})
         ends = needs_end(self.validated, self.catalogue, node_id)
         frame = _Build(self, pieces, is_stream=True, ends=ends).frame(node_id)
         mode = "update" if tells_changes(self.validated, node_id) else "append"
         if not dies:
             return self._latest(node_id, self._from_memory(frame, mode))
-        fatal = chance.randrange(max(map(len, pieces.values()), default=1))
+        fatal = chance.randrange(_count(pieces))
         checkpoint = self.directory / f"checkpoint-{next(_numbers)}"
         return self._latest(node_id, killed_and_restarted(frame, mode, checkpoint, fatal))
 
@@ -139,7 +139,8 @@ class _Build:
     def read_topic(self, node: Node, schema: Schema) -> DataFrame:
         """The rows that the case gives a stream, one file for each piece of them."""
         columns = str(Schema((*schema.columns, *schema.hidden)))
-        pieces = _with_system_columns(self._ended(node, list(self.pieces.get(node.id, [[]]))))
+        none: list[Sequence[Row]] = [[]] * _count(self.pieces)
+        pieces = _with_system_columns(self._ended(node, list(self.pieces.get(node.id, none))))
         if not self.is_stream:
             return frame_of_json(self.spark, itertools.chain.from_iterable(pieces), columns)
         folder = self.frames.directory / f"{node.id}-{next(_numbers)}"
@@ -230,6 +231,17 @@ def _one_piece(inputs: Mapping[str, Sequence[Row]]) -> dict[str, list[Sequence[R
 def _pieces(rows: Sequence[Row], chance: random.Random) -> list[Sequence[Row]]:
     places = sorted({chance.randint(0, len(rows)) for _ in range(chance.randint(1, CUTS_MAX))})
     return [rows[start:stop] for start, stop in itertools.pairwise([0, *places, len(rows)])]
+
+
+def _ending_together(pieces: Mapping[str, Sequence[Sequence[Row]]]) -> dict[str, list[Sequence[Row]]]:
+    """The last piece of every input in the last micro-batch. A stream that starts anew has forgotten how far the event
+    time of each input was, and only knows that of the slowest: one that had ended would hold the others back."""
+    count = _count(pieces)
+    return {node: [*own[:-1], *[[]] * (count - len(own)), own[-1]] for node, own in pieces.items()}
+
+
+def _count(pieces: Mapping[str, Sequence[Sequence[Row]]]) -> int:
+    return max(map(len, pieces.values()), default=1)
 
 
 def _with_system_columns(pieces: Sequence[Sequence[Row]]) -> list[list[Row]]:

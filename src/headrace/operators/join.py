@@ -79,10 +79,6 @@ class JoinConfig(LateTopicConfig):
     def _require_overlap(self, every: str) -> None:
         if self.window is None:
             raise refuse_setting("every is set without window", "window=10m every=2m")
-        if self.kind != "inner":
-            raise refuse_setting(
-                "rows without a partner in windows that overlap are not told", "an inner join, or windows that tumble"
-            )
         refuse_no_length(every=every)
         if not duration_ms(every) <= duration_ms(self.window) <= duration_ms(every) * WINDOWS_PER_ROW_MAX:
             cause = f"window must be 1 to {WINDOWS_PER_ROW_MAX} times as long as every"

@@ -12,7 +12,7 @@ from headrace.graph.document import Json
 from headrace.graph.schema import Schema
 from headrace.operators.durations import canonical_duration_of
 from headrace.sql.conjuncts import Moment, Side, TimeBound, compared, conjuncts, moment, time_bound
-from headrace.sql.language.dialect import columns_in, qualified_in
+from headrace.sql.language.dialect import bare_columns_in, qualified_in
 from headrace.sql.language.script import Script, Span
 from headrace.sql.language.tree import Expression, Join, Window, Windowed
 from headrace.sql.language.values import print_name
@@ -240,10 +240,10 @@ class JoinStep:
 
     def _columns_in(self, part: Expression, tree: exp.Expr, inner: Side | None) -> list[_SideColumn]:
         """The columns that a tree within a condition names."""
-        qualified = qualified_in(tree, frozenset(self._side_of))
+        names = frozenset(self._side_of)
+        qualified = qualified_in(tree, names)
         found = [_SideColumn(self._side_of[one.qualifier], one.column, one.span, one.qualifier) for one in qualified]
-        firsts = {one.span.start for one in qualified}
-        bare = [(name, span) for name, span in columns_in(tree, frozenset()) if span.start not in firsts]
+        bare = bare_columns_in(tree, names)
         return [*found, *(_SideColumn(self._side(name, part, inner), name, span) for name, span in bare)]
 
     def _sided_column(self, one: _SideColumn) -> str:

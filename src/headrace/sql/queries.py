@@ -20,7 +20,6 @@ from headrace.sql.computed_keys import computed_keys
 from headrace.sql.expressions import check_expression
 from headrace.sql.headers import header_changes, header_column, refuse_headers
 from headrace.sql.joins import JoinSide, JoinStep
-from headrace.sql.language.dialect import columns_in
 from headrace.sql.language.script import Script, Span
 from headrace.sql.language.statement_tree import Update
 from headrace.sql.language.tree import (
@@ -38,6 +37,7 @@ from headrace.sql.language.tree import (
 )
 from headrace.sql.language.values import print_name
 from headrace.sql.lookups import Lookups
+from headrace.sql.output_names import with_own_names
 from headrace.sql.over_calls import is_over
 from headrace.sql.over_steps import over_latest_steps, over_steps
 from headrace.sql.ranking import Ranked, bound_of, outer_steps, qualified_steps, ranked_source, ranking_steps
@@ -156,6 +156,7 @@ class Queries:
             return self._join(select.source, place, place.base).output
         rows = self._rows(select.source, place)
         select, rows = self._lookups.before(select, rows, place)
+        select = replace(select, items=with_own_names(select.items, rows.names))
         return self._chain(rows.output, self._steps(select, rows, place), place, is_view=is_view)
 
     def _first_rows(
@@ -248,7 +249,11 @@ class Queries:
         keys = computed_keys(Writer(self._script, rows.names), select, self._has_column(rows), self._hidden_time(rows))
         select = keys.select
         if self._analysis is not None:
-            columns = [pair for pair in _key_columns(select, rows.names) if pair[0].lower() not in keys.names]
+            columns = [
+                pair
+                for pair in _key_columns(Writer(self._script, rows.names), select)
+                if pair[0].lower() not in keys.names
+            ]
             self._analysis.check_columns(rows.output.node, columns)
             if window is not None and takes_time(window):
                 time = window.time or self._analysis.event_time_of(rows.output.node, window.span)
@@ -418,9 +423,6 @@ def _without_window(side: Relation) -> Relation:
     return side.source if isinstance(side, Windowed) else side
 
 
-def _key_columns(select: Select, names: Names) -> list[tuple[str, Span]]:
-    """The columns that GROUP BY names, without the window's own and those that the rows name otherwise."""
-    keys = [key for key in select.keys if not is_bound(key)]
-    pairs = [pair for key in keys for pair in columns_in(key.tree, names.qualifiers)]
-    renamed = {column for _, column in names.renamed}
-    return [(name, span) for name, span in pairs if name.lower() not in renamed]
+def _key_columns(writer: Writer, select: Select) -> list[tuple[str, Span]]:
+    """The columns that GROUP BY names, without the window's own."""
+    return [pair for key in select.keys if not is_bound(key) for pair in writer.columns_in(key)]

@@ -17,6 +17,7 @@ from headrace.sql.language.dialect import is_column
 from headrace.sql.language.script import Script
 from headrace.sql.language.tree import Derived, Expression, Item, Over, Select, SortKey
 from headrace.sql.language.values import print_name
+from headrace.sql.output_names import with_own_names
 from headrace.sql.over_calls import is_over
 from headrace.sql.steps import Names, Piece, Step, Writer, filter_steps, plain_steps
 
@@ -62,10 +63,11 @@ def ranking_steps(script: Script, ranked: Ranked, count: int, names: Names) -> l
             raise script.error("ROW_NUMBER() cannot stand beside groups", item.span, hint=hint)
     writer = Writer(script, names)
     steps = [*filter_steps(writer, inner), _top_step(writer, item.expression, count, alias)]
-    texts = [_column(writer, one, item, alias) for one in inner.items]
+    items = with_own_names(inner.items, names)
+    texts = [_column(writer, one, item, alias) for one in items]
     if texts[0] == "*" and texts[1:] == [print_name(alias)]:
         return steps
-    pieces = tuple(Piece(text, one.span) for text, one in zip(texts, inner.items, strict=True))
+    pieces = tuple(Piece(text, one.span) for text, one in zip(texts, items, strict=True))
     return [*steps, Step("select", "select", {"columns": list[Json](texts)}, pieces)]
 
 

@@ -21,6 +21,7 @@ from headrace.sql.language.dialect import (
     AggregateCall,
     Qualified,
     aggregates_in,
+    bare_columns_in,
     columns_in,
     is_star,
     plain_column,
@@ -159,8 +160,16 @@ class Writer:
         name = plain_column(expression.tree, self.qualifiers)
         if name is None:
             return None
+        self._refuse_ambiguous(expression)
         qualifier = expression.tree.parts[0].name.lower() if isinstance(expression.tree, exp.Column) else ""
         return self.names.renamed.get((qualifier, name.lower()), name)
+
+    def columns_in(self, expression: Expression) -> list[tuple[str, Span]]:
+        """The columns that an expression names, as the rows do, and where."""
+        tree, renamed = expression.tree, self.names.renamed
+        qualified = qualified_in(tree, self.qualifiers)
+        found = [(renamed.get((one.qualifier, one.column.lower()), one.column), one.column_span) for one in qualified]
+        return [*bare_columns_in(tree, self.qualifiers), *found]
 
     def columns(self, item: Item) -> list[str]:
         """What an entry of the SELECT list stands for: several columns for `a.*` behind a join."""
@@ -184,11 +193,22 @@ class Writer:
 
     def text(self, expression: Expression, text: str, span: Span, replacements: Iterable[tuple[Span, str]] = ()) -> str:
         """The text, which starts where `span` starts, with parts replaced and without the stream's name."""
+        self._refuse_ambiguous(expression)
         replaced = [*replacements, *self._values(expression)]
         found = [(part.span, self._unqualified(part)) for part in qualified_in(expression.tree, self.qualifiers)]
         times = [(span, name) for span, name in self._event_times(expression) if not _within(span, found)]
         columns = [(part, new) for part, new in [*found, *times] if not _within(part, replaced)]
         return replace_spans(text, span.start, [*replaced, *columns])
+
+    def _refuse_ambiguous(self, expression: Expression) -> None:
+        """Raises InvalidSyntax for a bare name that columns of several streams have, whose values differ."""
+        clashing = {column: qualifier for qualifier, column in self.names.renamed}
+        if not clashing:
+            return
+        for name, span in bare_columns_in(expression.tree, self.qualifiers):
+            if name.lower() in clashing:
+                hint = f"write the name of its stream before it, such as {clashing[name.lower()]}.{name}"
+                raise self.script.error(f"{name!r} is a column of several streams here", span, hint=hint)
 
     def _values(self, expression: Expression) -> list[tuple[Span, str]]:
         """Where subqueries stand, and the columns that hold their values."""

@@ -18,7 +18,6 @@ from headrace.sql.changes import Changes, require_ids
 from headrace.sql.language.dialect import (
     AggregateCall,
     aggregates_in,
-    columns_in,
     has_aggregate_inside,
     is_column,
     is_star,
@@ -211,7 +210,7 @@ class _Output:
         inside = [call.span for call in aggregates_in(expression.tree)]
         hidden = (EVENT_TIME,) if self._operator.output == "bounds" else ()
         known = {name.lower().strip("`") for name in (*self.names, *hidden)}
-        for name, span in columns_in(expression.tree, self._writer.qualifiers):
+        for name, span in self._writer.columns_in(expression):
             if name.lower() not in known and not any(part.start <= span.start < part.end for part in inside):
                 message = f"{name} is neither in GROUP BY nor in an aggregate"
                 raise self._writer.script.error(message, span, valid=tuple(self.names))

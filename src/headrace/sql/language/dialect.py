@@ -137,6 +137,12 @@ def columns_in(tree: exp.Expr, qualifiers: frozenset[str]) -> tuple[tuple[str, S
     return tuple((first.name, Span(first.meta["start"], first.meta["end"] + 1)) for first in firsts)
 
 
+def bare_columns_in(tree: exp.Expr, qualifiers: frozenset[str]) -> tuple[tuple[str, Span], ...]:
+    """Those that no qualifier stands before, and where."""
+    qualified = {one.column_span for one in qualified_in(tree, qualifiers)}
+    return tuple((name, span) for name, span in columns_in(tree, qualifiers) if span not in qualified)
+
+
 def plain_column(tree: exp.Expr, qualifiers: frozenset[str]) -> str | None:
     """The name, if the expression is nothing but a column."""
     if not is_column(tree) or not isinstance(tree, exp.Column):
