@@ -27,9 +27,8 @@ EVENTS_FULL: Final = 2_000_000
 # Rounds that count; before them is one that does not, for Java compiles what is hot only in the second.
 ROUNDS: Final = 1
 ROUNDS_FULL: Final = 3
-# More of them where all engines together took less than this: of short runs one says little.
-SHORT_S: Final = 30.0
-ROUNDS_MAX: Final = 3
+# One more for an engine that took less than this: of short runs one says little.
+SHORT_S: Final = 5.0
 SPARK_CONF: Final = {"spark.sql.session.timeZone": "UTC"}
 
 OURS: Final = "ours"
@@ -117,24 +116,21 @@ class Race:
         starts: dict[str, list[Figure]] = {engine.name: [] for engine in plans}
         for engine in plans:
             engine.run(query, "all", f"{query.name}-warm", right)
-        while not self._is_enough(runs):
-            number = len(runs[OURS])
+        for number in range(self.rounds + 1):
             for engine in engines:
-                unchecked = engine.name == OURS_ARROW and number == 0
-                figure = engine.run(query, "all", f"{query.name}-{number}", right if unchecked else None)
+                if number == self.rounds and sum(figure.wall_s for figure in runs[engine.name]) >= SHORT_S:
+                    continue
+                is_new = engine.name == OURS_ARROW and number == 0
+                figure = engine.run(query, "all", f"{query.name}-{number}", right if is_new else None)
                 runs[engine.name] += [] if figure is None else [figure]
-            for engine in plans:
-                figure = engine.run(query, "few", f"{query.name}-{number}-few", None)
-                starts[engine.name] += [] if figure is None else [figure]
+                if engine in plans:
+                    start = engine.run(query, "few", f"{query.name}-{number}-few", None)
+                    starts[engine.name] += [] if start is None else [start]
         starts[OURS_ARROW] = starts[OURS]
         figures = {name: self._net(name, median(rounds), starts[name]) for name, rounds in runs.items() if rounds}
         told = [f"{name} {figure.rate:,.0f}" for name, figure in figures.items()]
         self.say(f"{query.name}: {', '.join(told)} {UNIT}")
         return Measured(query.name, figures)
-
-    def _is_enough(self, runs: dict[str, list[Figure]]) -> bool:
-        number, seconds = len(runs[OURS]), sum(figure.wall_s for rounds in runs.values() for figure in rounds)
-        return number >= self.rounds and (number >= ROUNDS_MAX or seconds >= SHORT_S)
 
     def _net(self, name: str, figure: Figure, starts: list[Figure]) -> Figure:
         """Without what hardly any events take; where that is not less, with it."""
