@@ -6,7 +6,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from headrace.compiled import compiled
+from headrace.compiled import compiled, is_kept
 
 Integers: TypeAlias = "np.ndarray[Any, np.dtype[np.int64]]"
 Numbers: TypeAlias = "np.ndarray[Any, np.dtype[np.float64]]"
@@ -57,3 +57,14 @@ def slide(codes: Integers, numbers: Numbers, since: Integers, rings: Rings, wind
             window.sums[total] = np.nansum(rings.values[ring])
         sums[row], counts[row] = window.sums[total], window.valid[total]
     return sums, counts
+
+
+def prepare() -> None:
+    """Compiles it, or loads what was compiled before: processes forked from this one need not."""
+    none, numbers = np.zeros(0, np.int64), np.zeros(0, np.float64)
+    slide(none, numbers, none, Rings(none, np.zeros((0, 1)), none, 1), Sums(none, numbers, none))
+
+
+def is_prepared() -> bool:
+    """Whether that takes a moment, and not seconds."""
+    return is_kept(__name__, slide.__name__)

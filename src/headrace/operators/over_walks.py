@@ -6,7 +6,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from headrace.compiled import compiled
+from headrace.compiled import compiled, is_kept
 
 Integers: TypeAlias = "np.ndarray[Any, np.dtype[np.int64]]"
 Flags: TypeAlias = "np.ndarray[Any, np.dtype[np.bool_]]"
@@ -92,3 +92,19 @@ def running_extremes(values: Array, known: Flags, keys: Integers, best: Best, lo
             best.are_there[key] = True
         made[row] = best.numbers[key]
     return made
+
+
+def prepare() -> None:
+    """Compiles everything, or loads what was compiled before: processes forked from this one need not."""
+    none, known = np.zeros(0, np.int64), np.zeros(0, np.bool_)
+    has_overflow(none, none, none)
+    for values in (np.zeros(0, np.int64), np.zeros(0, np.float64)):
+        frame_sums(values, none, none)
+        frame_extremes(values, known, none, none, True)
+        running_sums(values, none, values)
+        running_extremes(values, known, none, Best(values, known), True)
+
+
+def is_prepared() -> bool:
+    """Whether that takes a moment, and not seconds."""
+    return is_kept(__name__, running_extremes.__name__)

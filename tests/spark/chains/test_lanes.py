@@ -22,6 +22,7 @@ from headrace.spark.chains import task as chain_module
 from headrace.spark.chains.driver import ChainDriver, batch_time_us, batch_watermark_us
 from headrace.spark.chains.orders import ChainRecord, Orders
 from headrace.spark.chains.packets import Arrived, Packer, ReadCounts, packet_of, unpacked
+from headrace.spark.chains.stores import Stores
 from headrace.spark.chains.task import inputs_of, lane_task, results_of
 from headrace.spark.jobs.query_figures import QueryFigures
 from headrace.spark.specs import CHAIN_COLUMN, LETTER_COLUMN, RECORD_ORIGIN, RECORD_TIME
@@ -79,7 +80,7 @@ class Query:
 
 def new_worker() -> None:
     """What a worker process keeps in memory is gone."""
-    chain_module._store.cache_clear()
+    chain_module._stores = Stores()
 
 
 def totals(data: list[dict[str, Any]]) -> list[int]:

@@ -9,7 +9,6 @@ import pickle
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, lru_cache, partial
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -21,12 +20,13 @@ from headrace.operators import Catalogue, load_catalogue
 from headrace.operators.arrow_types import arrow_schema
 from headrace.operators.chain_crossings import stage_of
 from headrace.operators.plugin_folder import folder_signature, use_plugin_folder
-from headrace.serial import LaneInput, LaneResult, LaneRun, LocalFiles, NodeReport, StateStore
+from headrace.serial import LaneInput, LaneResult, LaneRun, NodeReport
 from headrace.serial.chain import Tap
 from headrace.spark.chains.orders import ORDERS_PROPERTY, Orders
 from headrace.spark.chains.packets import ReadCounts
 from headrace.spark.chains.pieces import ROWS_PER_PIECE, pieces_of
 from headrace.spark.chains.record_rows import input_of
+from headrace.spark.chains.stores import Stores
 from headrace.spark.chains.tables import rows_of
 from headrace.spark.specs import CHAIN_COLUMN, LETTER_COLUMN, RECORD_ORIGIN, Shaping, SinkSpec
 from headrace.spark.writing.shaping import Shaper
@@ -34,6 +34,8 @@ from headrace.spark.writing.staging import message_of
 
 _ASIDE_TYPES: dict[str, pa.DataType] = {LETTER_COLUMN: pa.string(), CHAIN_COLUMN: pa.binary()}
 _ASIDES = pa.schema(_ASIDE_TYPES)
+# From one micro-batch to the next.
+_stores = Stores()
 
 
 def current_orders(columns: Sequence[Schema]) -> tuple[Orders, int]:
@@ -88,7 +90,7 @@ def lane_run(
     orders: Orders, lane: int, catalogue: Catalogue, *, stage: int = 0, taps: Mapping[str, Tap] | None = None
 ) -> LaneRun:
     """One micro-batch of one lane, with the orders of its stage."""
-    store = None if orders.directory is None else _store(orders.directory)
+    store = None if orders.directory is None else _stores.of(orders.directory)
     event_times = [one.event_time for one in orders.plan.inputs]
     lookups = {(one.node, one.port): cache(partial(rows_of, one)) for one in orders.tables}
     chain = orders.plan.chain(catalogue, taps, lookups)
@@ -170,9 +172,3 @@ def current_catalogue() -> Catalogue:
 @lru_cache(maxsize=1)
 def _catalogue_as_of(signature: object) -> Catalogue:
     return load_catalogue()
-
-
-@lru_cache(maxsize=16)
-def _store(directory: str) -> StateStore:
-    """One for each query and worker process: it keeps lanes in memory from one micro-batch to the next."""
-    return StateStore(LocalFiles(Path(directory)))

@@ -10,20 +10,24 @@ import importlib
 import pyarrow as pa
 
 from headrace.formats.json_plain import SCANNER, is_compiled
+from headrace.operators import length_slide, over_walks
 from headrace.serial import key_slots
 from headrace.serial.xxhash import xxhash64
+
+_PREPARED = (key_slots, length_slide, over_walks)
 
 
 def is_prepared() -> bool:
     """Whether all of it is there."""
-    return is_compiled() and key_slots.is_prepared()
+    return is_compiled() and all(module.is_prepared() for module in _PREPARED)
 
 
 def prepare() -> None:
     """Makes what is missing, and loads all of it."""
     importlib.import_module(SCANNER)
     xxhash64([pa.array([1]), pa.array([1], pa.int32()), pa.array(["a"])])
-    key_slots.prepare()
+    for module in _PREPARED:
+        module.prepare()
 
 
 if __name__ == "__main__":
