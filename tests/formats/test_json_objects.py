@@ -20,18 +20,17 @@ from headrace.operators.json_rows import frame_as_json
 
 US = pa.timestamp("us", tz="UTC")
 TAGS = pa.map_(pa.string(), pa.int32())
-NESTED = pa.schema(
-    {
-        "b": pa.binary(),
-        "days": pa.list_(pa.date32()),
-        "s": pa.struct({"at": US, "on": pa.date32(), "raw": pa.binary(), "tags": TAGS}),
-        "m": pa.map_(pa.int32(), pa.list_(pa.map_(pa.string(), US))),
-        "n": pa.decimal128(30, 10),
-        "d": pa.float64(),
-        "t": US,
-        "day": pa.date32(),
-    }
-)
+_TYPES: dict[str, pa.DataType] = {
+    "b": pa.binary(),
+    "days": pa.list_(pa.date32()),
+    "s": pa.struct([("at", US), ("on", pa.date32()), ("raw", pa.binary()), ("tags", TAGS)]),
+    "m": pa.map_(pa.int32(), pa.list_(pa.map_(pa.string(), US))),
+    "n": pa.decimal128(30, 10),
+    "d": pa.float64(),
+    "t": US,
+    "day": pa.date32(),
+}
+NESTED = pa.schema(_TYPES)
 REAL = pa.schema({"d": pa.float64(), "k": pa.string()})
 TIME = datetime(2026, 1, 2, 3, 4, 5, 678_901, UTC)
 
@@ -90,8 +89,8 @@ def test_numbers_that_are_none_stand_among_others(values: list[float | None]) ->
         ({"b": pa.binary()}, '{"b": 5}', "b: 5 is no text"),
         ({"days": pa.list_(pa.date32())}, '{"days": ["2026-02-30"]}', "days: day is out of range"),
         ({"days": pa.list_(pa.date32())}, '{"days": [true]}', "days: true is no whole number"),
-        ({"s": pa.struct({"at": US})}, '{"s": {"at": "noon"}}', "s: at: Invalid isoformat"),
-        ({"s": pa.struct({"at": US})}, '{"s": [1]}', "s: [1] is no object"),
+        ({"s": pa.struct([("at", US)])}, '{"s": {"at": "noon"}}', "s: at: Invalid isoformat"),
+        ({"s": pa.struct([("at", US)])}, '{"s": [1]}', "s: [1] is no object"),
         ({"m": TAGS}, '{"m": {"a": 1, "a": 2}}', "twice"),
         ({"m": TAGS}, '{"m": {"a": 1.5}}', 'm: "1.5" is no whole number'),
         ({"m": pa.map_(pa.int32(), pa.int32())}, '{"m": {"a": 1}}', "m: Failed to parse"),

@@ -27,7 +27,11 @@ class FakeProcess:
         return self.exit_code
 
     def failure(self) -> HeadraceError:
-        return ChildRefused(self.refusal) if self.refusal else ExternalFailure(f"process {self.pid} died")
+        return (
+            ChildRefused(self.refusal)
+            if self.refusal
+            else ExternalFailure(f"process {self.pid} died", hint="see the log")
+        )
 
     def stop(self) -> None:
         self.stops += 1
@@ -90,7 +94,7 @@ def test_dead_part_is_started_again_with_the_port_it_had() -> None:
     world.now_s += LIMITS.backoff_first_s
     supervisor.tick()
     assert world.started[1].command.arguments == ("broker=7",)
-    assert "process 1 died; it is started again in 1.0 s" in world.said
+    assert "process 1 died (see the log); it is started again in 1.0 s" in world.said
 
 
 def test_back_off_doubles_up_to_its_limit_and_the_restarts_end() -> None:

@@ -153,4 +153,5 @@ class _Kept:
         wait_s = min(self._limits.backoff_max_s, self._limits.backoff_first_s * 2**self._vain_starts)
         self._vain_starts += 1
         self.process, self.state, self._due_s = None, "waiting", now_s + wait_s
-        self._log(f"{failure.message}; it is started again in {wait_s:.1f} s")
+        hint = "" if failure.hint is None else f" ({failure.hint})"
+        self._log(f"{failure.message}{hint}; it is started again in {wait_s:.1f} s")
