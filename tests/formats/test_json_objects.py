@@ -31,7 +31,8 @@ _TYPES: dict[str, pa.DataType] = {
     "day": pa.date32(),
 }
 NESTED = pa.schema(_TYPES)
-REAL = pa.schema({"d": pa.float64(), "k": pa.string()})
+_REAL: dict[str, pa.DataType] = {"d": pa.float64(), "k": pa.string()}
+REAL = pa.schema(_REAL)
 TIME = datetime(2026, 1, 2, 3, 4, 5, 678_901, UTC)
 
 
@@ -95,8 +96,8 @@ def test_numbers_that_are_none_stand_among_others(values: list[float | None]) ->
         ({"m": TAGS}, '{"m": {"a": 1.5}}', 'm: "1.5" is no whole number'),
         ({"m": pa.map_(pa.int32(), pa.int32())}, '{"m": {"a": 1}}', "m: Failed to parse"),
         ({"m": pa.map_(pa.string(), pa.decimal128(4, 2))}, '{"m": {"a": 1.234}}', "m: "),
-        ({"d": pa.float64(), "k": pa.string()}, '{"d": "nan", "k": "a"}', "changed from number to string"),
-        ({"d": pa.float64(), "k": pa.string()}, '{"d": "NaN", "k": 1}', "changed from"),
+        (_REAL, '{"d": "nan", "k": "a"}', "changed from number to string"),
+        (_REAL, '{"d": "NaN", "k": 1}', "changed from"),
     ],
 )
 def test_what_does_not_fit_is_a_bad_row_with_its_place(columns: dict[str, pa.DataType], text: str, reason: str) -> None:
