@@ -93,7 +93,7 @@ def test_numbers_that_are_none_stand_among_others(values: list[float | None]) ->
         ({"s": pa.struct([("at", US)])}, '{"s": {"at": "noon"}}', "s: at: Invalid isoformat"),
         ({"s": pa.struct([("at", US)])}, '{"s": [1]}', "s: [1] is no object"),
         ({"m": TAGS}, '{"m": {"a": 1, "a": 2}}', "twice"),
-        ({"m": TAGS}, '{"m": {"a": 1.5}}', 'm: "1.5" is no whole number'),
+        ({"m": TAGS}, '{"m": {"a": 1.5}}', "m: 1.5 is no whole number"),
         ({"m": pa.map_(pa.int32(), pa.int32())}, '{"m": {"a": 1}}', "m: Failed to parse"),
         ({"m": pa.map_(pa.string(), pa.decimal128(4, 2))}, '{"m": {"a": 1.234}}', "m: "),
         (_REAL, '{"d": "nan", "k": "a"}', "changed from number to string"),

@@ -116,7 +116,8 @@ def _struct_reader(type_: pa.StructType) -> _Reader:
 def _require(value: Any, *types: type) -> Any:
     """Exactly of one of these types: JSON's true is no 1."""
     if type(value) not in types:
-        raise ValueError(f"{json.dumps(value, default=str)} is no {_WORDS[types[0]]}")
+        shown = str(value) if isinstance(value, Decimal) else json.dumps(value, default=str)
+        raise ValueError(f"{shown} is no {_WORDS[types[0]]}")
     return value
 
 
