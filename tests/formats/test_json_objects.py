@@ -98,6 +98,7 @@ def test_numbers_that_are_none_stand_among_others(values: list[float | None]) ->
         ({"m": pa.map_(pa.string(), pa.decimal128(4, 2))}, '{"m": {"a": 1.234}}', "m: "),
         (_REAL, '{"d": "nan", "k": "a"}', "changed from number to string"),
         (_REAL, '{"d": "NaN", "k": 1}', "changed from"),
+        ({"d": pa.float64(), "t": US}, '{"d": "NaN", "t": "2026-W01-1"}', "changed from number to string"),
     ],
 )
 def test_what_does_not_fit_is_a_bad_row_with_its_place(columns: dict[str, pa.DataType], text: str, reason: str) -> None:

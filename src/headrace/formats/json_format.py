@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import Any, TypeAlias, cast
 
 import numpy as np
@@ -12,7 +13,7 @@ import pyarrow.json
 from numpy.typing import NDArray
 
 from headrace.formats.decoding import UNREADABLE, Decoded, RowDecoder, at_places, in_order, one_array
-from headrace.formats.json_objects import object_column, read_objects, takes_objects
+from headrace.formats.json_objects import has_reals, object_column, read_objects, takes_objects
 from headrace.formats.json_plain import Plain, PlainScanner, can_scan
 from headrace.formats.times import TIMESTAMP, as_time
 
@@ -79,12 +80,15 @@ class JsonParser(RowDecoder):
     costs more; one that cannot be read at all is bad for what was wrong under this assumption.
     """
 
-    def __init__(self, schema: pa.Schema) -> None:
+    def __init__(self, schema: pa.Schema, is_odd: Callable[[pa.DataType], bool] = takes_objects) -> None:
+        """`is_odd` tells the types whose columns are not left to Arrow's parser."""
         super().__init__(schema)
         self._times = [field.name for field in schema if field.type == TIMESTAMP]
         self._dates = [field.name for field in schema if pa.types.is_date32(field.type)]
-        self._reals = any(pa.types.is_floating(field.type) for field in schema)
-        self._odd = [field for field in schema if takes_objects(field.type)]
+        self._odd = [field for field in schema if is_odd(field.type)]
+        # For single records, in which a number may be none; it is not there in the parser that this is itself.
+        has_more = any(has_reals(field.type) and field not in self._odd for field in schema)
+        self._with_reals = JsonParser(schema, lambda type_: is_odd(type_) or has_reals(type_)) if has_more else None
         self.time_kind = "iso"
         self.date_kind = "iso"
         # Arrow casts a column of strings to timestamps 30 times faster than its JSON reader parses them.
@@ -106,8 +110,9 @@ class JsonParser(RowDecoder):
             objects = read_objects(values) if self._odd else []
             columns |= {field.name: object_column(objects, field) for field in self._odd}
             return pa.record_batch([columns[field.name] for field in self.schema], schema=self.schema)
-        if len(values) == 1 and self._reals and (row := _with_no_number(values, self.schema)) is not None:
-            return row
+        if len(values) == 1 and self._with_reals is not None:
+            with suppress(*UNREADABLE):
+                return self._with_reals.parse(values)
         raise failure or AssertionError("there is one way to read at least")
 
     def _kinds(self) -> list[tuple[str, str]]:
@@ -139,15 +144,6 @@ class JsonParser(RowDecoder):
 
 def _scanner(schema: pa.Schema) -> PlainScanner | None:
     return PlainScanner(schema) if can_scan(schema) else None
-
-
-def _with_no_number(values: pa.BinaryArray, schema: pa.Schema) -> pa.RecordBatch | None:
-    """A record that is bad for Arrow's parser, if all that is wrong with it is a "NaN" or "Infinity"."""
-    try:
-        objects = read_objects(values)
-        return pa.record_batch([object_column(objects, field) for field in schema], schema=schema)
-    except UNREADABLE:
-        return None
 
 
 def _joined_objects(values: pa.BinaryArray) -> pa.Buffer:

@@ -27,6 +27,11 @@ def takes_objects(type_: pa.DataType) -> bool:
     return pa.types.is_binary(type_) or pa.types.is_map(type_) or any(map(_differs_inside, _inner(type_)))
 
 
+def has_reals(type_: pa.DataType) -> bool:
+    """Whether a column of this type may hold "NaN" or "Infinity"."""
+    return pa.types.is_floating(type_) or any(map(has_reals, _inner(type_)))
+
+
 def read_objects(values: pa.BinaryArray) -> list[dict[str, Any]]:
     """One for each value. Numbers keep all their digits. Raises ValueError for what is no JSON object."""
     return [_object(text) for text in cast("list[bytes]", values.to_pylist())]
