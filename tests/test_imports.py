@@ -48,3 +48,12 @@ def test_a_broker_starts_without_what_it_may_never_need() -> None:
     unwanted = {"pyspark", "pyarrow", "numba", "kio", "pydantic", "rich", "confluent_kafka", "aiokafka", "obstore"}
     code = f"import headrace.wire.process, sys; print(*sorted({unwanted} & set(sys.modules)))"
     assert subprocess.check_output([sys.executable, "-c", code], text=True).strip() == ""
+
+
+def test_whoever_asks_a_server_loads_no_operators() -> None:
+    """What one command imports is most of the time until its answer."""
+    unwanted = {"pyspark", "pyarrow", "pandas", "numba", "starlette", "headrace.operators.catalogue"}
+    asked = "read_requests('SELECT upper(a), count(*) FROM t')"
+    code = f"import headrace.server.client, sys; from headrace.sql import read_requests; {asked}"
+    code += f"; print(*sorted({unwanted} & set(sys.modules)))"
+    assert subprocess.check_output([sys.executable, "-c", code], text=True).strip() == ""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from headrace.cases.streamed import needs_end, stream_hindrance
+from headrace.cases.streamed import latest_by, needs_end, stream_hindrance
 from headrace.graph.validation import validate
 from headrace.operators.catalogue import Catalogue
 from headrace.sql import parse
@@ -27,6 +27,18 @@ HEAD = "CREATE STREAM t (k STRING, v INT, ts TIMESTAMP, WATERMARK FOR ts AS ts);
         ),
         ("SELECT k, count(*) AS n FROM t WHERE v > 1 GROUP BY k", None, False),
         ("SELECT count(*) AS n FROM t GROUP BY k", "no columns tell", False),
+        ("SELECT k AS who, count(*) AS n FROM t GROUP BY k", None, False),
+        ("SELECT upper(k) AS k, count(*) AS n FROM t GROUP BY k", "no columns tell", False),
+        (
+            "WITH g AS (SELECT k AS a, v AS b, count(*) AS n FROM t GROUP BY k, v) SELECT a AS b, b AS a FROM g",
+            None,
+            False,
+        ),
+        (
+            "WITH g AS (SELECT k, v, count(*) AS n FROM t GROUP BY k, v) SELECT k, n AS v FROM g",
+            "no columns tell",
+            False,
+        ),
         ("SELECT count(*) AS n FROM t WHERE v > 1 WINDOW TUMBLING(1m)", None, True),
         ("SELECT k, avg(v) AS m FROM t WHERE v > 1 GROUP BY k WINDOW LENGTH(5)", None, False),
     ],
@@ -36,3 +48,8 @@ def test_hindrances(query: str, reason: str | None, ends: bool) -> None:
     found = stream_hindrance(validated, CATALOGUE, "s")
     assert (found is None) if reason is None else (found is not None and reason in found)
     assert needs_end(validated, CATALOGUE, "s") is ends
+
+
+def test_keys_are_told_by_the_names_that_rows_come_out_with() -> None:
+    query = "WITH g AS (SELECT k AS a, v AS b, count(*) AS n FROM t GROUP BY k, v) SELECT a AS b, b AS a FROM g"
+    assert latest_by(validate(parse(HEAD + query), CATALOGUE), CATALOGUE, "s") == ("b", "a")

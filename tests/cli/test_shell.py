@@ -96,3 +96,18 @@ def test_statement_is_read_over_lines_and_ctrl_c_begins_anew() -> None:
     assert _read_statement(prompt) == "SELECT\n  1;"
     assert _read_statement(prompt) == "\\help"
     assert _read_statement(prompt) is None
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ["SELECT 1; -- one"],
+        ["SELECT -- no end;", "1;"],
+        ["SELECT ';", "' AS a;"],
+        ["/* not yet;", "*/ SELECT 1;"],
+        ["PARTITION WITH (k OF t) BEGIN", "INSERT INTO o SELECT k FROM t;", "END;"],
+    ],
+)
+def test_a_statement_ends_where_it_does(lines: list[str]) -> None:
+    following = iter(lines)
+    assert _read_statement(lambda _: next(following)) == "\n".join(lines)

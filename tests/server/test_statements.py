@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from headrace.errors import HeadraceError, NotFound
+from headrace.errors import HeadraceError, InvalidSyntax, NotFound
 from headrace.graph import Document
 from headrace.server.service import Service
 from headrace.server.statements import Statements
@@ -33,7 +33,7 @@ def test_what_is_there(service: Service) -> None:
     saved(service, limit=10)
     assert rows(service, "SHOW PIPELINES") == [["drones", 2, "stopped"]]
     assert sorted(map(str, rows(service, "SHOW STREAMS"))) == [
-        "['into_low', 'drones', 'writes', 'low']",
+        "['low', 'drones', 'writes', 'low']",
         "['telemetry', 'drones', 'reads', 'telemetry']",
     ]
     assert rows(service, "SHOW TABLES") == []
@@ -55,6 +55,32 @@ def test_a_statement_is_explained_with_the_definitions_before_it(service: Servic
     assert any(isinstance(line, str) and "battery < 5" in line for line in explained)
     assert "low: drone STRING, battery DOUBLE" in explained
     assert any(isinstance(line, str) and "filter at the reader" in line for line in explained)
+
+
+@pytest.mark.parametrize(
+    ("sql", "line", "column", "length"),
+    [
+        (
+            "{declared};\nSHOW TABLES;\n-- it is wrong\nEXPLAIN CREATE STREAM x\n  AS SELECT dron FROM telemetry",
+            5,
+            13,
+            4,
+        ),
+        ("{declared};\nSHOW TABLES; EXPLAIN PLAN CREATE STREAM x AS SELECT dron FROM telemetry", 2, 53, 4),
+        ("EXPLAIN SELECT\n battry FROM telemetry", 2, 2, 6),
+        ("SHOW TABLES; CREATE VIEW v AS SELECT 1 AS a, bat FROM telemetry; EXPLAIN SELECT a FROM v", 1, 46, 3),
+    ],
+)
+def test_faults_of_what_is_explained_have_their_place_in_the_script(
+    service: Service, sql: str, line: int, column: int, length: int
+) -> None:
+    saved(service)
+    declared, *_ = SQL.format(limit=5).strip().split(";")
+    with pytest.raises(InvalidSyntax) as caught:
+        Statements(service).run(sql.format(declared=declared))
+    place = caught.value.place
+    assert place is not None
+    assert (place.line, place.column, place.length) == (line, column, length)
 
 
 def test_a_select_is_explained_over_streams_of_saved_pipelines(service: Service) -> None:
@@ -99,11 +125,30 @@ def test_what_cannot_be_answered_is_told(service: Service, sql: str, message: st
     assert hint in str(caught.value.hint)
 
 
+def test_names_that_can_be_asked_are_told_without_the_steps_between_them(service: Service) -> None:
+    windowed = "CREATE VIEW deep AS SELECT drone, count(*) AS n FROM telemetry GROUP BY drone WINDOW TUMBLING(1m)"
+    service.save(
+        parse(f"{SQL.format(limit=5)}; {windowed}; CREATE STREAM o AS SELECT n FROM deep", "p"), note="", author=""
+    )
+    with pytest.raises(NotFound) as caught:
+        Statements(service).run("SELECT * FROM nobody")
+    assert list(caught.value.valid) == ["deep", "low", "o", "telemetry"]
+
+
 def test_tables_that_pipelines_have(service: Service) -> None:
     document = parse("CREATE STREAM t (k STRING, v INT); CREATE TABLE newest AS SELECT k PRIMARY KEY, v FROM t", "p")
     service.save(document, note="", author="")
     assert rows(service, "SHOW TABLES") == [["newest", "newest", "k"]]
     assert rows(service, "DESCRIBE newest") == [["k", "STRING", "key"], ["v", "INT", None]]
+
+
+def test_a_table_that_several_statements_write_is_one(service: Service) -> None:
+    table = "CREATE TABLE limits (k STRING PRIMARY KEY, v INT)"
+    changes = (
+        "UPSERT INTO limits SELECT k, v FROM t ON limits.k = t.k; UPDATE limits SET v = t.v FROM t WHERE limits.k = t.k"
+    )
+    service.save(parse(f"CREATE STREAM t (k STRING, v INT); {table}; {changes}", "p"), note="", author="")
+    assert rows(service, "SHOW TABLES") == [["limits", "limits", "k"]]
 
 
 @pytest.mark.parametrize("sql", ["SELECT * FROM nobody", "CREATE TABLE x (k STRING PRIMARY KEY); SELECT * FROM y"])

@@ -32,6 +32,15 @@ def test_a_variable_without_a_value_is_refused_at_its_place() -> None:
     assert caught.value.hint == "did you mean LIMIT?"
 
 
+@pytest.mark.parametrize("written", ["${}", "${LIMIT", "${2}", "${a b}"])
+def test_what_opens_no_variable_is_refused_at_its_place(written: str) -> None:
+    with pytest.raises(InvalidSyntax, match="opens no variable") as caught:
+        parse(SQL.replace("${LIMIT:10}", written))
+    assert caught.value.place is not None
+    assert (caught.value.place.line, caught.value.place.length) == (2, len("${"))
+    assert "${NAME:default}" in str(caught.value.hint)
+
+
 def test_a_document_may_hold_what_looks_like_a_variable() -> None:
     node = Node("f", "filter", {"condition": "a = '${x} and $${y}'"})
     source = Node("t", "topic", {"topic": "t", "schema": "a STRING"})

@@ -86,7 +86,7 @@ class Frames:
         """Of rows with changes the last ones."""
         if not tells_changes(self.validated, node_id):
             return rows
-        names = latest_by(self.validated, node_id)
+        names = latest_by(self.validated, self.catalogue, node_id)
         return list({json.dumps([row[name] for name in names]): row for row in rows}.values())
 
 

@@ -16,7 +16,7 @@ def ancestors(document: Document, node_id: str) -> set[str]:
 
 def stream_hindrance(validated: Validated, catalogue: Catalogue, node_id: str) -> str | None:
     """Why a stream up to this node cannot be compared with a batch; None if it can."""
-    if tells_changes(validated, node_id) and not latest_by(validated, node_id):
+    if tells_changes(validated, node_id) and not latest_by(validated, catalogue, node_id):
         return "EMIT CHANGES says more in a stream than in a batch, and no columns tell which rows are the last"
     if needs_end(validated, catalogue, node_id) and _is_reached_directly(validated, catalogue, node_id):
         return "some rows come through a window or a join, and some around it"
@@ -28,17 +28,37 @@ def tells_changes(validated: Validated, node_id: str) -> bool:
     return bool(_changing(validated, node_id))
 
 
-def latest_by(validated: Validated, node_id: str) -> tuple[str, ...]:
+def latest_by(validated: Validated, catalogue: Catalogue, node_id: str) -> tuple[str, ...]:
     """The columns of which, in a stream with changes, the last row is what a batch gives; none if they are not there.
 
-    They belong to the last node that tells changes: its keys, with its window's bounds, or with the rank of its rows.
+    They belong to the last node that tells changes: its keys, with its window's bounds, or with the rank of its rows;
+    by the names that they have at the node that is asked about.
     """
     *_, last = _changing(validated, node_id)
     config, schema = validated.configs[last], validated.schemas[last]
     bounds = [name for name in (START, END) if schema.find(name)]
     ranks = [getattr(config, "rank", None) or ""] if getattr(config, "n", 1) > 1 else []
-    names = (*bounds, *config.keys, *ranks)
-    return names if set(names) <= set(validated.schemas[node_id].names) else ()
+    called = {old: new for new, old in _names_since(last, validated, catalogue, node_id).items()}
+    names = tuple(called.get(name, "") for name in (*bounds, *config.keys, *ranks))
+    return names if all(names) else ()
+
+
+def _names_since(last: str, validated: Validated, catalogue: Catalogue, node_id: str) -> dict[str, str]:
+    """Columns of a node, and what the node `last` above it calls them."""
+    own = validated.schemas[node_id].names
+    if node_id == last:
+        return {name: name for name in own}
+    edges = validated.document.inputs_of(node_id)
+    above = {edge.target_port: edge.source for edge in edges if last in ancestors(validated.document, edge.source)}
+    schemas = {edge.target_port: validated.schemas[edge.source] for edge in edges}
+    kept = catalogue.get(validated.document.node(node_id).operator).kept_columns(validated.configs[node_id], schemas)
+    called: dict[str, str] = {}
+    for port, source in above.items():
+        names = _names_since(last, validated, catalogue, source)
+        # An operator that says nothing of its columns gives them on by their names.
+        since = kept.get(port) or {name: name for name in own}
+        called |= {new: names[old] for new, old in since.items() if old in names}
+    return called
 
 
 def _changing(validated: Validated, node_id: str) -> list[str]:

@@ -172,7 +172,9 @@ def run_shell(data_dir: Path) -> None:
 
 
 def _read_statement(prompt: Callable[[str], str]) -> str | None:
-    """Lines up to one that ends with ;, or one command line. None at the end of input; Ctrl-C begins anew."""
+    """Lines up to the end of a statement, or one command line. None at the end of input; Ctrl-C begins anew."""
+    from headrace.sql import is_complete  # noqa: PLC0415
+
     lines: list[str] = []
     while True:
         try:
@@ -183,7 +185,7 @@ def _read_statement(prompt: Callable[[str], str]) -> str | None:
         except EOFError:
             return None
         lines.append(line)
-        if line.rstrip().endswith(";") or (len(lines) == 1 and line.lstrip().startswith("\\")):
+        if (len(lines) == 1 and line.lstrip().startswith("\\")) or is_complete("\n".join(lines)):
             return "\n".join(lines)
         if not "".join(lines).strip():
             lines = []

@@ -1,13 +1,20 @@
 """The operator catalogue: what a pipeline can be made of."""
 
-from headrace.operators.catalogue import BUILT_IN, AnyOperator, Catalogue, describe
-from headrace.operators.columns import used_columns, used_columns_of
-from headrace.operators.context import CompileContext
-from headrace.operators.docs import operator_page
-from headrace.operators.durations import canonical_duration, duration_ms
-from headrace.operators.plugins import WatchedCatalogue, load_catalogue
-from headrace.operators.spec import Kind, Operator, OperatorConfig, Port, Spec
-from headrace.operators.system_columns import SYSTEM_COLUMNS
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from headrace.lazy import exporter
+
+if TYPE_CHECKING:
+    from headrace.operators.catalogue import BUILT_IN, AnyOperator, Catalogue, describe
+    from headrace.operators.columns import used_columns, used_columns_of
+    from headrace.operators.context import CompileContext
+    from headrace.operators.docs import operator_page
+    from headrace.operators.durations import canonical_duration, duration_ms
+    from headrace.operators.plugins import WatchedCatalogue, load_catalogue
+    from headrace.operators.spec import Kind, Operator, OperatorConfig, Port, Spec
+    from headrace.operators.system_columns import SYSTEM_COLUMNS
 
 __all__ = [
     "BUILT_IN",
@@ -29,3 +36,16 @@ __all__ = [
     "used_columns",
     "used_columns_of",
 ]
+
+# Who reads an expression or a duration must not load all operators.
+_NAMES = {
+    "catalogue": ("BUILT_IN", "AnyOperator", "Catalogue", "describe"),
+    "columns": ("used_columns", "used_columns_of"),
+    "context": ("CompileContext",),
+    "docs": ("operator_page",),
+    "durations": ("canonical_duration", "duration_ms"),
+    "plugins": ("WatchedCatalogue", "load_catalogue"),
+    "spec": ("Kind", "Operator", "OperatorConfig", "Port", "Spec"),
+    "system_columns": ("SYSTEM_COLUMNS",),
+}
+__getattr__ = exporter(__name__, {name: module for module, names in _NAMES.items() for name in names})

@@ -18,7 +18,6 @@ from sqlglot.errors import ParseError, TokenError
 from headrace.errors import InvalidInput, InvalidSyntax, Place, did_you_mean
 from headrace.graph.places import place_at
 from headrace.graph.schema import Schema
-from headrace.operators.functions import python_function
 
 MAX_EXPRESSION_CHARACTERS = 10_000
 PARSED_EXPRESSIONS_KEPT = 1_024
@@ -125,6 +124,10 @@ def aggregates(tree: exp.Expr) -> Iterator[exp.Expr]:
 
 
 def _is_python_aggregate(call: exp.Expr) -> bool:
+    if not isinstance(call, exp.Anonymous):
+        return False
+    from headrace.operators.functions import python_function  # noqa: PLC0415 - loads Arrow: only where there may be one
+
     function = python_function(call)
     return function is not None and function.kind == "aggregate"
 

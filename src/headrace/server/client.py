@@ -23,7 +23,7 @@ from headrace.errors import (
     Problem,
 )
 from headrace.process import RunInfo
-from headrace.server.events import METRICS
+from headrace.server.event_names import METRICS
 
 CONNECT_TIMEOUT_S: Final = 5.0
 # A batch run or a start of many queries answers only when it is done.

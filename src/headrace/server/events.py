@@ -18,11 +18,11 @@ from starlette.responses import StreamingResponse
 from starlette.types import Receive, Scope, Send
 
 from headrace.errors import Conflict
+from headrace.server.event_names import METRICS
 from headrace.server.models.jobs import MetricsTick
 from headrace.spark.jobs.events import EventBus, PipelineEvent, Subscription
 
 POLL_S: Final = 0.5
-METRICS: Final = "metrics"
 
 
 class EventStreams:

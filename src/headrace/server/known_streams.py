@@ -8,7 +8,7 @@ from headrace.errors import Conflict, NotFound, did_you_mean
 from headrace.graph import Document, Edge, Node
 from headrace.operators import Catalogue
 from headrace.operators.table_keys import key_setting
-from headrace.sql import print_sql
+from headrace.sql import defined_names, print_sql
 from headrace.tables import Table
 
 _NAME = "elsewhere"
@@ -28,9 +28,11 @@ class KnownStreams:
 
     @property
     def names(self) -> list[str]:
-        """Of streams, views and tables."""
-        streams = (name for parts in self._parts.values() for name, _ in parts)
-        return sorted({*streams, *(table.name for table in self._tables.values())})
+        """Of streams, views and tables, without the steps between them."""
+        documents = {document.name: document for parts in self._parts.values() for _, document in parts}
+        streams = (name for document in documents.values() for name in defined_names(document, self._catalogue))
+        known = (name for name in streams if name.lower() in self._parts)
+        return sorted({*known, *(table.name for table in self._tables.values())})
 
     def is_table(self, name: str) -> bool:
         """Raises NotFound for a name that means nothing, Conflict for one that means several things."""

@@ -75,7 +75,10 @@ class Looks:
         if not self._places.acquire(blocking=False):
             raise Conflict(f"{self._looks_max} looks are open, which is the limit", hint="end one with Ctrl-C")
         try:
-            opened = OpenLook(validated, look.limit, self._keep_alive_s, self._threads, self._places.release)
+            columns, keys = validated.schemas[LOOK].names, _keys(validated, catalogue)
+            opened = OpenLook(
+                columns, keys, look.limit, self._keep_alive_s, threads=self._threads, released=self._places.release
+            )
             opened.started(self._service.look(validated.document, opened.take))
         except BaseException:
             self._places.release()
@@ -95,14 +98,16 @@ class OpenLook:
 
     def __init__(
         self,
-        validated: Validated,
+        columns: Sequence[str],
+        keys: list[str] | None,
         limit: int | None,
         keep_alive_s: float,
+        *,
         threads: CapacityLimiter,
         released: Any,
     ) -> None:
-        self._columns = validated.schemas[LOOK].names
-        self._keys = _keys(validated)
+        self._columns = columns
+        self._keys = keys
         self._limit = limit
         self._keep_alive_s = keep_alive_s
         self._threads = threads
@@ -174,11 +179,11 @@ class LookResponse(StreamingResponse):
             await self._look.close()
 
 
-def _keys(validated: Validated) -> list[str] | None:
+def _keys(validated: Validated, catalogue: Catalogue) -> list[str] | None:
     """The columns that name a row which changes; an empty list means that there is one row."""
     if not tells_changes(validated, LOOK):
         return None
-    names = latest_by(validated, LOOK)
+    names = latest_by(validated, catalogue, LOOK)
     has_groups = any(config.keys for config in validated.configs.values() if getattr(config, "keys", None))
     return list(names) if names or not has_groups else None
 

@@ -29,6 +29,7 @@ from headrace.sql import (
     parse,
     print_statement,
     read_requests,
+    written_by,
 )
 from headrace.tables import Change, declared_in
 
@@ -143,7 +144,7 @@ class Statements:
                 if kind in ("source", "sink"):
                     topic = node.config.get("topic")
                     reads = "reads" if kind == "source" else "writes"
-                    yield node.id, document.name, reads, None if topic is None else str(topic)
+                    yield written_by(node.id), document.name, reads, None if topic is None else str(topic)
 
     def _describe(self, name: str) -> Table:
         """The columns of a stream or a view, wherever a pipeline has one of that name."""

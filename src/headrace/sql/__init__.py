@@ -1,25 +1,33 @@
 """SQL ⇄ pipeline documents."""
 
-from headrace.sql.declarations import declared_streams, declared_tables
-from headrace.sql.functions import SPARK_FUNCTIONS
-from headrace.sql.language import expand, print_statement, read_annotations
-from headrace.sql.looking import LOOK, Look, Wanted, read_look, read_wanted
-from headrace.sql.operations import (
-    Ask,
-    Create,
-    Delete,
-    Describe,
-    Drop,
-    Explain,
-    InsertValues,
-    PipelineAction,
-    Request,
-    Show,
-    Update,
-    read_requests,
-)
-from headrace.sql.to_graph import parse
-from headrace.sql.to_sql import print_sql
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from headrace.lazy import exporter
+
+if TYPE_CHECKING:
+    from headrace.sql.declarations import declared_streams, declared_tables
+    from headrace.sql.functions import SPARK_FUNCTIONS
+    from headrace.sql.language import expand, is_complete, print_statement, read_annotations
+    from headrace.sql.looking import LOOK, Look, Wanted, defined_names, read_look, read_wanted
+    from headrace.sql.operations import (
+        Ask,
+        Create,
+        Delete,
+        Describe,
+        Drop,
+        Explain,
+        InsertValues,
+        PipelineAction,
+        Request,
+        Show,
+        Update,
+        read_requests,
+    )
+    from headrace.sql.sink_names import is_one_more, written_by
+    from headrace.sql.to_graph import parse
+    from headrace.sql.to_sql import print_sql
 
 __all__ = [
     "LOOK",
@@ -39,7 +47,10 @@ __all__ = [
     "Wanted",
     "declared_streams",
     "declared_tables",
+    "defined_names",
     "expand",
+    "is_complete",
+    "is_one_more",
     "parse",
     "print_sql",
     "print_statement",
@@ -47,4 +58,21 @@ __all__ = [
     "read_look",
     "read_requests",
     "read_wanted",
+    "written_by",
 ]
+
+# Who only asks a server, and wants to know that a statement is a question, must not load all operators.
+_NAMES = {
+    "declarations": ("declared_streams", "declared_tables"),
+    "functions": ("SPARK_FUNCTIONS",),
+    "language": ("expand", "is_complete", "print_statement", "read_annotations"),
+    "looking": ("LOOK", "Look", "Wanted", "defined_names", "read_look", "read_wanted"),
+    "operations": (
+        *("Ask", "Create", "Delete", "Describe", "Drop", "Explain", "InsertValues", "PipelineAction"),
+        *("Request", "Show", "Update", "read_requests"),
+    ),
+    "sink_names": ("is_one_more", "written_by"),
+    "to_graph": ("parse",),
+    "to_sql": ("print_sql",),
+}
+__getattr__ = exporter(__name__, {name: module for module, names in _NAMES.items() for name in names})

@@ -83,8 +83,15 @@ class Analysis:
         schema = self._schemas.get(node_id)
         for name, span in columns:
             if schema is not None and schema.find(name) is None:
-                hint = did_you_mean(name, schema.names)
-                raise self._script.error(f"unknown column {name!r}", span, valid=schema.names, hint=hint)
+                raise self._unknown_column(name, span, schema)
+
+    def _unknown_column(self, name: str, span: Span, schema: Schema) -> InvalidSyntax:
+        hint = did_you_mean(name, schema.names)
+        if not self._script.text.startswith(".", span.end):
+            return self._script.error(f"unknown column {name!r}", span, valid=schema.names, hint=hint)
+        hint = hint or "before a dot stands what FROM calls a stream, or a column that has fields"
+        message = f"no stream of this FROM and no column is called {name!r}"
+        return self._script.error(message, span, valid=schema.names, hint=hint)
 
     def event_time_of(self, node_id: str, span: Span) -> Name:
         """The event-time column of a node's rows. Raises InvalidSyntax if they have none."""

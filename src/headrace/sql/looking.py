@@ -22,7 +22,9 @@ from headrace.sql.language.statement_tree import (
 from headrace.sql.language.tree import Name, Option
 from headrace.sql.language.variables import expand
 from headrace.sql.language.walk import names_read
+from headrace.sql.sink_names import sink_beside
 from headrace.sql.to_graph import read_script, translated
+from headrace.sql.to_sql import print_sql
 
 # What the rows to look at are called in the pipeline that makes them; no stream of a script is.
 LOOK: Final = "headrace_look"
@@ -76,7 +78,13 @@ def read_look(sql: str, known: str, catalogue: Catalogue) -> Look:
     except InvalidSyntax as error:
         error.place = _shifted(error.place, before.count("\n"), sql)
         raise
-    return Look(document.leading_to([f"into_{LOOK}"]), asked.query.limit)
+    return Look(document.leading_to([sink_beside(LOOK)]), asked.query.limit)
+
+
+def defined_names(document: Document, catalogue: Catalogue) -> tuple[str, ...]:
+    """The streams, views and tables of a pipeline, as its SQL calls them; steps inside of a statement have no names."""
+    _, statements = read_statements(expand(print_sql(document, catalogue=catalogue), {}))
+    return tuple(name for name, _ in _defined(statements))
 
 
 def _shown(asked: Ask) -> CreateAs:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
+from typing import TypeAlias, TypeGuard
 
-from headrace.sql.language import print_statement, read_statements
+from headrace.sql.language import read_statements
+from headrace.sql.language.script import Span
 from headrace.sql.language.statement_tree import (
     Ask,
     Create,
@@ -19,7 +22,7 @@ from headrace.sql.language.statement_tree import (
     Update,
 )
 from headrace.sql.language.tree import Name
-from headrace.sql.language.variables import expand
+from headrace.sql.language.variables import escape, expand
 
 __all__ = [
     "Ask",
@@ -37,20 +40,22 @@ __all__ = [
 ]
 
 
+_Operation: TypeAlias = (
+    Ask | Create | InsertValues | Update | Delete | Show | Describe | Drop | Explain | PipelineAction
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Request:
-    """One operation, and the definitions before it, which a SELECT and an EXPLAIN may refer to."""
+    """One operation, and the definitions before it, which a SELECT and an EXPLAIN may refer to.
 
-    operation: Ask | Create | InsertValues | Update | Delete | Show | Describe | Drop | Explain | PipelineAction
-    definitions: str
+    `explained_sql` is the pipeline that an EXPLAIN of a statement is about. All that is left out of the script is blank
+    there, so that faults have their place in the script.
+    """
 
-    @property
-    def explained_sql(self) -> str:
-        """The pipeline that an EXPLAIN of a statement is about."""
-        explained = self.operation.of if isinstance(self.operation, Explain) else None
-        if explained is None or isinstance(explained, Name):
-            return self.definitions
-        return f"{self.definitions}\n{_text(explained)}"
+    operation: _Operation
+    definitions: str = ""
+    explained_sql: str = ""
 
 
 def read_requests(sql: str) -> tuple[Request, ...]:
@@ -58,21 +63,46 @@ def read_requests(sql: str) -> tuple[Request, ...]:
 
     CREATE TABLE alone declares tables for everybody. Variables in the script have their defaults.
     """
-    _, statements = read_statements(expand(sql, {}))
+    script, statements = read_statements(expand(sql, {}))
     if statements and all(isinstance(statement, Create) and statement.is_table for statement in statements):
-        return tuple(Request(statement, "") for statement in statements if isinstance(statement, Create))
+        return tuple(Request(statement) for statement in statements if isinstance(statement, Create))
     requests: list[Request] = []
-    definitions: list[str] = []
+    definitions: list[Span] = []
+    end = 0
     for statement in statements:
-        match statement:
-            case Ask() | InsertValues() | Show() | Describe() | Drop() | Explain() | PipelineAction():
-                requests.append(Request(statement, "\n".join(definitions)))
-            case Update(source=None) | Delete(source=None):
-                requests.append(Request(statement, "\n".join(definitions)))
-            case _:
-                definitions.append(_text(statement))
+        before, end = Span(end, statement.span.start), statement.span.end
+        if _is_operation(statement):
+            explained = [*definitions, before, *_explained(statement)]
+            requests.append(Request(statement, _only(script.text, definitions), _only(script.text, explained)))
+        else:
+            definitions += [before, statement.span]
     return tuple(requests)
 
 
-def _text(statement: Statement) -> str:
-    return f"{print_statement(statement)};"
+def _is_operation(statement: Statement) -> TypeGuard[_Operation]:
+    match statement:
+        case Ask() | InsertValues() | Show() | Describe() | Drop() | Explain() | PipelineAction():
+            return True
+        case Update(source=None) | Delete(source=None):
+            return True
+        case _:
+            return False
+
+
+def _explained(statement: _Operation) -> list[Span]:
+    if not isinstance(statement, Explain) or isinstance(statement.of, Name):
+        return []
+    return [statement.of.span]
+
+
+def _only(text: str, kept: list[Span]) -> str:
+    """The parts that are kept, where they stand; nothing if there are none."""
+    shown, end = [], 0
+    for span in kept:
+        shown += [_blank(text[end : span.start]), text[span.start : span.end]]
+        end = span.end
+    return escape("".join(shown))
+
+
+def _blank(text: str) -> str:
+    return re.sub(r"[^\n]", " ", text)

@@ -20,6 +20,7 @@ from headrace.sql.language.values import print_label, print_name, print_value
 from headrace.sql.printed_relations import join_lines, union_lines
 from headrace.sql.printed_streams import option_items, printed_kind, sink_lines, source_lines
 from headrace.sql.reading_order import Printed
+from headrace.sql.sink_names import sink_beside
 from headrace.sql.to_graph import translate
 
 # Names for statements that are read back with a printed one and belong to none.
@@ -75,7 +76,7 @@ class Printer:
     def _source(self, node: Node) -> Iterator[Printed]:
         if self._document.inputs_of(node.id):
             return
-        sink = self._find(f"into_{node.id}")
+        sink = self._find(sink_beside(node.id))
         if sink is not None and self._kind(sink) == "sink":
             yield from self._source_and_sink(node, sink)
         lines = source_lines(node, self._catalogue)
@@ -104,7 +105,7 @@ class Printer:
         """`CREATE STREAM s AS SELECT …` for the nodes s and into_s."""
         inputs = self._document.inputs_of(sink.id)
         last = self._find(inputs[0].source) if len(inputs) == 1 else None
-        if last is None or sink.id != f"into_{last.id}" or self._kind(last) == "source":
+        if last is None or sink.id != sink_beside(last.id) or self._kind(last) == "source":
             return
         options = option_items(last.id, sink.operator, sink.config)
         head = f"CREATE {printed_kind(sink.operator)} {print_name(last.id)}"

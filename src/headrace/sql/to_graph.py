@@ -43,6 +43,7 @@ from headrace.sql.named_functions import read_with_functions
 from headrace.sql.partitions import unfold
 from headrace.sql.queries import Queries
 from headrace.sql.refusals import refuse_events, refuse_statement
+from headrace.sql.sink_names import free_name, sink_beside
 from headrace.sql.streams import Streams
 from headrace.sql.table_changes import read_match
 
@@ -146,14 +147,14 @@ class _Translation:
         self._streams.define(statement.name, output)
         stream = Create(statement.is_table, statement.name, (), None, statement.options, statement.span)
         declaration = Declaration(self._script, stream, self._catalogue)
-        self._sink(f"into_{statement.name.text}", declaration, output, query, read=False)
+        self._sink(sink_beside(statement.name.text), declaration, output, query, read=False)
 
     def _insert(self, statement: Insert) -> None:
         refuse_events(self._script, statement)
         declaration = self._streams.target(statement.target)
         name = declaration.statement.name.text
         is_read = self._streams.is_read(name)
-        sink_id = self._free(f"into_{name}" if is_read else name)
+        sink_id = free_name(sink_beside(name) if is_read else name, self._assembly.__contains__)
         query = with_headers(self._script, statement.query)
         output = self._queries.chain(query, sink_id, statement.target)
         if self._analysis is not None:
@@ -173,7 +174,7 @@ class _Translation:
         declaration = self._table(statement.target)
         name = declaration.statement.name.text
         read_match(self._script, statement.condition, declaration, (source.alias or source.name).text)
-        sink_id = self._free(f"into_{name}")
+        sink_id = free_name(sink_beside(name), self._assembly.__contains__)
         join = Join(
             "inner", False, source, Reference(statement.target), statement.condition, (), None, None, statement.span
         )
@@ -186,7 +187,7 @@ class _Translation:
         name = declaration.statement.name.text
         matches = read_match(self._script, statement.condition, declaration, (source.alias or source.name).text)
         is_read = self._streams.is_read(name)
-        sink_id = self._free(f"into_{name}" if is_read else name)
+        sink_id = free_name(sink_beside(name) if is_read else name, self._assembly.__contains__)
         output = self._queries.renamed(source, matches, sink_id, statement.target)
         self._changing_sink(sink_id, declaration, output, {"mode": "delete"}, read=is_read)
 
@@ -243,11 +244,3 @@ class _Translation:
         if "key" in config:
             raise self._script.error("the key stands here and in the options", keys[0].span)
         return {**config, "key": key_setting([key.text for key in keys])}
-
-    def _free(self, node_id: str) -> str:
-        """The id of one more sink of the same stream: `alerts`, `alerts_2`, …"""
-        number, free = 1, node_id
-        while free in self._assembly:
-            number += 1
-            free = f"{node_id}_{number}"
-        return free

@@ -11,17 +11,14 @@ from headrace.errors import HeadraceError
 from headrace.formats import ValueFormat, with_schema
 from headrace.graph.document import Document
 from headrace.graph.schema import UNKNOWN, Schema
-from headrace.graph.validation import validate
+from headrace.graph.validation import Validated, validate
 from headrace.operators import Catalogue
 from headrace.operators.arrow_types import column_types
 from headrace.operators.table_keys import check_key
 from headrace.operators.table_sink import ToTableConfig
 from headrace.operators.table_source import TableConfig
 from headrace.operators.value_formats import value_format
-from headrace.sql import declared_tables
-
-# How CREATE TABLE … AS and INSERT INTO name the sinks of a table that is read as well.
-_SINK_PREFIX = "into_"
+from headrace.sql import declared_tables, is_one_more, written_by
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,12 +47,26 @@ def tables_of(document: Document, catalogue: Catalogue) -> Iterator[Table]:
         validated = validate(document, catalogue)
     except HeadraceError:
         return
+    found: list[Table] = []
     for node in document.nodes:
-        config, schema = validated.configs[node.id], validated.schemas[node.id]
-        if isinstance(config, TableConfig):
-            yield make_table(node.id, config, schema)
-        elif isinstance(config, ToTableConfig) and config.mode == "upsert" and _is_known(schema):
-            yield make_table(node.id.removeprefix(_SINK_PREFIX), config, schema)
+        table = _table_at(node.id, validated)
+        if table is not None and not any(_is_again(table, other) for other in found):
+            found.append(table)
+    yield from found
+
+
+def _table_at(node_id: str, validated: Validated) -> Table | None:
+    config, schema = validated.configs[node_id], validated.schemas[node_id]
+    if isinstance(config, TableConfig):
+        return make_table(node_id, config, schema)
+    if isinstance(config, ToTableConfig) and config.mode == "upsert" and _is_known(schema):
+        return make_table(written_by(node_id), config, schema)
+    return None
+
+
+def _is_again(table: Table, other: Table) -> bool:
+    """Whether it is but one more sink of a table."""
+    return table.topic == other.topic and is_one_more(table.name, other.name)
 
 
 def declared_in(sql: str, catalogue: Catalogue) -> Iterator[Table]:

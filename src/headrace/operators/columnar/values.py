@@ -21,8 +21,6 @@ pc: Any = pyarrow.compute
 # An array, or a scalar where all rows have the same value.
 Value: TypeAlias = Any
 
-_TRUE: Value = pa.scalar(True)
-
 
 class Made:
     """What is computed under names: by which node, and how. Loaded once for a task."""
@@ -79,7 +77,7 @@ class Values:
 
     def every(self) -> Any:
         """All rows, as a mask."""
-        return self.spread(_TRUE)
+        return self.spread(pa.scalar(True))
 
     def spread(self, value: Value) -> Any:
         """One for each row, also of a value that all rows have."""
@@ -142,7 +140,7 @@ def holds(values: Values, form: Form) -> NDArray[np.bool_]:
 
 def _and(values: Values, arguments: Sequence[Form]) -> Value:
     """Once it is false, the rest is not looked at."""
-    found = values.of(arguments[0]) if arguments else _TRUE
+    found = values.of(arguments[0]) if arguments else pa.scalar(True)
     for form in arguments[1:]:
         wanted = values.spread(pc.fill_null(found, True)) if _may_raise(form) else None
         found = pc.and_kleene(found, values.of(form) if wanted is None else values.where(wanted, form))

@@ -61,6 +61,21 @@ def read_entries(text: str) -> tuple[Script, tuple[Entry, ...]]:
     return _entries(read_script(text))
 
 
+def is_complete(text: str) -> bool:
+    """Whether a text ends where a statement does: not in a quote, a comment, or a block of PARTITION WITH."""
+    try:
+        script = read_script(text)
+    except InvalidSyntax:
+        return False
+    start, last = 0, len(script.tokens)
+    while start < last:
+        stop = _end_of_statement(script, start, last)
+        if stop == last:
+            return False
+        start = stop + 1
+    return last > 0
+
+
 def _entries(script: Script) -> tuple[Script, tuple[Entry, ...]]:
     entries: list[Entry] = []
     end = 0

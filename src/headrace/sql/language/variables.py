@@ -9,11 +9,11 @@ from typing import Final
 from headrace.errors import InvalidSyntax, did_you_mean
 from headrace.graph.places import place_at
 
-_VARIABLE: Final = re.compile(r"\$\$\{|\$\{(?P<name>[A-Za-z_]\w*)(?::(?P<default>[^}]*))?\}")
+_VARIABLE: Final = re.compile(r"\$\$\{|\$\{(?P<name>[A-Za-z_]\w*)(?::(?P<default>[^}]*))?\}|\$\{")
 
 
 def expand(sql: str, values: Mapping[str, str]) -> str:
-    """Raises InvalidSyntax, with the place, for a variable that has neither a value nor a default.
+    """Raises InvalidSyntax, with the place, for a variable that has neither a value nor a default, or no name.
 
     What is put in is not looked at again.
     """
@@ -28,8 +28,11 @@ def escape(sql: str) -> str:
 def _replacement(sql: str, match: re.Match[str], values: Mapping[str, str]) -> str:
     if match.group() == "$${":
         return "${"
-    name: str = match["name"]
+    name: str | None = match["name"]
     default: str | None = match["default"]
+    if name is None:
+        hint = "write ${NAME} or ${NAME:default}, with letters, digits and _ in NAME; $${ stands for ${ itself"
+        raise InvalidSyntax("${ opens no variable", place=place_at(sql, match.start(), len(match.group())), hint=hint)
     value = values.get(name, default)
     if value is None:
         place = place_at(sql, match.start(), match.end() - match.start())
