@@ -81,10 +81,17 @@ class ChainPlan:
         return replace(self, inputs=tuple(replace(one, schema=schema) for one, schema in read))
 
     def chain(
-        self, catalogue: Catalogue, taps: Mapping[str, Tap] | None = None, lookups: Lookups | None = None
+        self,
+        catalogue: Catalogue,
+        taps: Mapping[str, Tap] | None = None,
+        lookups: Lookups | None = None,
+        *,
+        schemas: Mapping[str, Schema] | None = None,
     ) -> Chain:
-        """Operators made anew: for one micro-batch of one lane. Raises InvalidInput as validation does."""
-        steps = [replace(step, tables=_tables_of(step.node, lookups or {})) for step in self.steps(catalogue)]
+        """Operators made anew: for one micro-batch of one lane. `schemas`, where somebody has asked for them before,
+        need not be told again. Raises InvalidInput as validation does."""
+        made = self.steps(catalogue, schemas)
+        steps = [replace(step, tables=_tables_of(step.node, lookups or {})) for step in made]
         own = {node.id for node in self.nodes}
         links = [Link(e.source, e.target, e.source_port, e.target_port) for e in self.edges if e.source in own]
         entries = [
@@ -191,9 +198,9 @@ class ChainPlan:
         rows = {edge.target_port: schemas[edge.source] for edge in self.edges if edge.target == node.id}
         return rows | {table.port: table.schema for table in self.tables if table.node == node.id}
 
-    def steps(self, catalogue: Catalogue) -> list[Step]:
+    def steps(self, catalogue: Catalogue, schemas: Mapping[str, Schema] | None = None) -> list[Step]:
         """Each with how far its event time may lag behind the watermark, by the steps before it."""
-        schemas = self.schemas(catalogue)
+        schemas = schemas or self.schemas(catalogue)
         steps: dict[str, Step] = {}
         for node in self.nodes:
             feeding = {edge.source for edge in self.edges if edge.target == node.id}

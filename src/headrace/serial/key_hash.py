@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-import zlib
 from collections.abc import Sequence
-from typing import Any, TypeAlias, cast
+from typing import Any, TypeAlias
 
 import numpy as np
 import pyarrow as pa
+
+from headrace.serial.checksums import Checksums
+from headrace.serial.text_bytes import text_bytes
 
 Hashes: TypeAlias = "np.ndarray[Any, np.dtype[np.int64]]"
 
@@ -33,15 +35,18 @@ def key_hashes(keys: Sequence[pa.Array[Any]]) -> Hashes:
     """Checksums of the keys as text; 0 for the one key that there is without columns."""
     if not keys:
         return np.zeros(1, np.int64)
-    texts = [_texts(column) for column in keys]
-    joined = texts[0] if len(texts) == 1 else map(KEY_SEPARATOR.join, zip(*texts, strict=True))
-    return np.fromiter(map(zlib.crc32, joined), np.int64, len(keys[0]))
+    sums = Checksums(len(keys[0]))
+    for number, column in enumerate(keys):
+        if number:
+            sums.add_byte(KEY_SEPARATOR[0])
+        sums.add(*text_bytes(_texts(column)))
+    return sums.values()
 
 
-def _texts(column: pa.Array[Any]) -> list[bytes]:
+def _texts(column: pa.Array[Any]) -> pa.Array[Any]:
     """Of each key: binary as it is, times as microseconds, all else as Spark writes it."""
     if pa.types.is_timestamp(column.type):
         column = column.cast(pa.timestamp("us", tz="UTC")).view(pa.int64())
     if not pa.types.is_binary(column.type):
         column = column.cast(pa.string()).cast(pa.binary())
-    return cast("list[bytes]", column.fill_null(NULL_KEY).to_pylist() if column.null_count else column.to_pylist())
+    return column.fill_null(NULL_KEY) if column.null_count else column

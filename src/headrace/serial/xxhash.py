@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from headrace.compiled import compiled
 from headrace.serial.keys import Integers
+from headrace.serial.text_bytes import text_bytes
 
 Words: TypeAlias = "np.ndarray[Any, np.dtype[np.uint64]]"
 
@@ -70,7 +71,7 @@ def _hashed_values(column: pa.Array[Any], seeds: Words, *, tells_all: bool) -> W
     if isinstance(column, pa.ListArray):
         return _hashed_lists(column, seeds, tells_all=tells_all)
     if _is_text(type_):
-        return _of_texts(*_texts(column), seeds)
+        return _of_texts(*text_bytes(column), seeds)
     if pa.types.is_floating(type_):
         bits = _float_bits(column, tells_all=tells_all)
         return _of_longs(bits, seeds) if type_.bit_width == 64 else _of_ints(bits, seeds)
@@ -110,13 +111,6 @@ def _float_bits(column: pa.Array[Any], *, tells_all: bool) -> np.ndarray[Any, An
         # One zero, and one of the values that are no number.
         numbers = np.where(np.isnan(numbers), numbers.dtype.type(np.nan), numbers + numbers.dtype.type(0))
     return numbers.view(np.int64 if numbers.itemsize == _LONG_BYTES else np.int32)
-
-
-def _texts(column: pa.Array[Any]) -> tuple[np.ndarray[Any, Any], Integers]:
-    """The bytes, and where each text begins; at last where the last one ends."""
-    offsets, values = (memoryview(buffer or b"") for buffer in column.buffers()[1:])
-    bounds = np.frombuffer(offsets, np.int32)[column.offset : column.offset + len(column) + 1]
-    return np.frombuffer(values, np.uint8), bounds.astype(np.int64)
 
 
 def _of_longs(values: np.ndarray[Any, Any], seeds: Words) -> Words:

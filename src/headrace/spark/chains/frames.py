@@ -17,9 +17,10 @@ from headrace.serial import Partitioning
 from headrace.serial.key_hash import KEY_SEPARATOR, NULL_KEY
 from headrace.serial.places import origin_of
 from headrace.spark.chains.inputs import in_one_frame, inputs_apart
-from headrace.spark.chains.packets import LANE, PACKET_COLUMNS, unpacked
+from headrace.spark.chains.packets import LANE, PACKET_COLUMNS, Arrived, unpacked
+from headrace.spark.chains.planned import planned_stage
 from headrace.spark.chains.record_rows import are_rows
-from headrace.spark.chains.stage import arrived_at, stage_task
+from headrace.spark.chains.stage import stage_task
 from headrace.spark.chains.task import current_catalogue, current_orders, inputs_of, lane_task
 from headrace.spark.specs import CHAIN_COLUMN, LETTER_COLUMN, MESSAGE_COLUMN, RECORD_COLUMNS, RECORD_ORIGIN
 from headrace.spark.writing.staging import current_sink
@@ -47,11 +48,12 @@ def behind_packets(
 
     def run(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         orders, lane = current_orders(columns)
-        arrived = arrived_at(orders.plan, last, current_catalogue())
+        stage = planned_stage(orders.plan, last, current_catalogue())
+        arrived = Arrived(stage.inputs)
         sink = current_sink() if stages else None
         inputs = unpacked(batches, arrived)
         yield from lane_task(
-            orders, lane, inputs, sink=sink, read=arrived.counts, stage=last, before=arrived.results
+            orders, lane, inputs, sink=sink, read=arrived.counts, stage=stage, before=arrived.results
         )  # fmt: skip
 
     for number in range(last):

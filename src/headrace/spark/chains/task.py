@@ -18,13 +18,13 @@ from headrace.errors import InvalidInput
 from headrace.graph.schema import Schema
 from headrace.operators import Catalogue, load_catalogue
 from headrace.operators.arrow_types import arrow_schema
-from headrace.operators.chain_crossings import stage_of
 from headrace.operators.plugin_folder import folder_signature, use_plugin_folder
 from headrace.serial import LaneInput, LaneResult, LaneRun, NodeReport
 from headrace.serial.chain import Tap
 from headrace.spark.chains.orders import ORDERS_PROPERTY, Orders
 from headrace.spark.chains.packets import ReadCounts
 from headrace.spark.chains.pieces import ROWS_PER_PIECE, pieces_of
+from headrace.spark.chains.planned import PlannedStage, planned_stage
 from headrace.spark.chains.record_rows import input_of
 from headrace.spark.chains.stores import Stores
 from headrace.spark.chains.tables import rows_of
@@ -63,7 +63,7 @@ def lane_task(
     *,
     sink: SinkSpec | None,
     read: ReadCounts | None = None,
-    stage: int | None = None,
+    stage: PlannedStage | None = None,
     before: Sequence[bytes] = (),
 ) -> Iterator[pa.RecordBatch]:
     """One micro-batch of one lane: one commit message if it stages its rows for a `sink`, else rows with asides beside.
@@ -73,45 +73,39 @@ def lane_task(
     are in one stage, or in one lane. Raises OperatorFailed; and InvalidInput for a row that cannot be computed
     on its way to the sink.
     """
-    catalogue = current_catalogue()
-    if stage is not None:
-        orders = replace(orders, plan=stage_of(orders.plan, stage, catalogue))
-    run = lane_run(orders, lane, catalogue, stage=stage or 0)
+    if stage is None:
+        stage = planned_stage(orders.plan, None, current_catalogue())
+    run = lane_run(orders, stage, lane)
+    output = arrow_schema(stage.output.carried)
     shaper = Shaper(Shaping() if sink is None else sink.shaping)
-    counts = ReadCounts() if read is None else read
-    made = _lane_rows(orders, run, inputs, catalogue, shaper, read=counts, before=before)
+    made = _lane_rows(run, inputs, output, shaper, read=ReadCounts() if read is None else read, before=before)
     if sink is not None:
         return iter([message_of(sink, made)])
-    output = arrow_schema(orders.plan.output_schema(catalogue).carried)
     return (_widened(batch, output) for batch in made)
 
 
-def lane_run(
-    orders: Orders, lane: int, catalogue: Catalogue, *, stage: int = 0, taps: Mapping[str, Tap] | None = None
-) -> LaneRun:
-    """One micro-batch of one lane, with the orders of its stage."""
+def lane_run(orders: Orders, stage: PlannedStage, lane: int, taps: Mapping[str, Tap] | None = None) -> LaneRun:
+    """One micro-batch of one lane of a stage."""
     store = None if orders.directory is None else _stores.of(orders.directory)
-    event_times = [one.event_time for one in orders.plan.inputs]
+    event_times = [one.event_time for one in stage.plan.inputs]
     lookups = {(one.node, one.port): cache(partial(rows_of, one)) for one in orders.tables}
-    chain = orders.plan.chain(catalogue, taps, lookups)
+    chain = stage.plan.chain(current_catalogue(), taps, lookups, schemas=stage.schemas)
     versions, signals = orders.versions(lane), orders.signals
     return LaneRun(
-        chain, store, lane, orders.moment, versions, event_times=event_times, signals=signals, stage=stage
+        chain, store, lane, orders.moment, versions, event_times=event_times, signals=signals, stage=stage.number
     )  # fmt: skip
 
 
 def _lane_rows(
-    orders: Orders,
     run: LaneRun,
     inputs: Iterable[LaneInput],
-    catalogue: Catalogue,
+    output: pa.Schema,
     shaper: Shaper,
     *,
     read: ReadCounts,
     before: Sequence[bytes],
 ) -> Iterator[pa.RecordBatch]:
     """Rows of the output's columns, shaped; at last a batch with nothing but dead letters and the lanes' results."""
-    output = arrow_schema(orders.plan.output_schema(catalogue).carried)
     for rows in run.rows(inputs, private=True):
         yield shaper.shaped(rows if rows.schema == output else rows.cast(output))
     run.result.reports.update(shaper.reports)

@@ -11,10 +11,10 @@ import pyarrow as pa
 
 from headrace.formats.json_plain import SCANNER, is_compiled
 from headrace.operators import length_slide, over_walks
-from headrace.serial import key_slots
+from headrace.serial import checksums, key_slots
 from headrace.serial.xxhash import xxhash64
 
-_PREPARED = (key_slots, length_slide, over_walks)
+_PREPARED = (checksums, key_slots, length_slide, over_walks)
 
 
 def is_prepared() -> bool:
