@@ -24,7 +24,10 @@ def told(value: object) -> bytes:
 
 @given(texts, st.integers(0, 3))
 def test_they_are_checksums_of_texts_with_a_separator_between(rows: list[Any], skipped: int) -> None:
-    columns = [pa.array([row[0] for row in rows], pa.string()), pa.array([row[1] for row in rows], pa.binary())]
+    columns: list[pa.Array[Any]] = [
+        pa.array([row[0] for row in rows], pa.string()),
+        pa.array([row[1] for row in rows], pa.binary()),
+    ]
     hashes = key_hashes([column[skipped:] for column in columns])
     assert hashes.tolist() == [zlib.crc32(b"\x1f".join(map(told, row))) for row in rows[skipped:]]
     assert lane_of([column[skipped:] for column in columns], 3).tolist() == [value % 3 for value in hashes.tolist()]

@@ -9,6 +9,7 @@ import importlib
 
 import pyarrow as pa
 
+from headrace.compiled import forget_outdated
 from headrace.formats.json_plain import SCANNER, is_compiled
 from headrace.operators import length_slide, over_walks
 from headrace.serial import checksums, key_slots
@@ -27,6 +28,8 @@ def prepare() -> None:
     importlib.import_module(SCANNER)
     xxhash64([pa.array([1]), pa.array([1], pa.int32()), pa.array(["a"])])
     for module in _PREPARED:
+        # Of a source that was only touched since, numba would use it; but it would never count as kept again.
+        forget_outdated(module.__name__)
         module.prepare()
 
 
