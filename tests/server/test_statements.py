@@ -81,6 +81,7 @@ def test_faults_of_what_is_explained_have_their_place_in_the_script(
     place = caught.value.place
     assert place is not None
     assert (place.line, place.column, place.length) == (line, column, length)
+    assert "SHOW TABLES" in place.text or place.text.startswith("EXPLAIN SELECT")
 
 
 def test_a_select_is_explained_over_streams_of_saved_pipelines(service: Service) -> None:

@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from headrace.errors import Conflict, InvalidInput, LiveQuestion, NotFound, did_you_mean
+from headrace.errors import Conflict, InvalidInput, InvalidSyntax, LiveQuestion, NotFound, did_you_mean
 from headrace.graph import Document, Schema, canonical, compare, print_text, validate
 from headrace.server.bodies import SignalBody
 from headrace.server.models.statements import StatementView
@@ -163,7 +163,11 @@ class Statements:
         )
 
     def _explain(self, explain: Explain, request: Request) -> Table:
-        document = self._explained(explain, request)
+        try:
+            document = self._explained(explain, request)
+        except InvalidSyntax as error:
+            error.place = request.in_script(error.place)
+            raise
         if explain.what == "plan":
             plans = self._service.spark_plans(document)
             return ["query", "plan"], [[name, line] for name, plan in plans.items() for line in plan.splitlines()]

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias, TypeGuard
 
+from headrace.errors import Place
 from headrace.sql.language import read_statements
 from headrace.sql.language.script import Span
 from headrace.sql.language.statement_tree import (
@@ -49,13 +50,18 @@ _Operation: TypeAlias = (
 class Request:
     """One operation, and the definitions before it, which a SELECT and an EXPLAIN may refer to.
 
-    `explained_sql` is the pipeline that an EXPLAIN of a statement is about. All that is left out of the script is blank
-    there, so that faults have their place in the script.
+    `explained_sql` is the pipeline that an EXPLAIN of a statement is about. All that is left out of the `script` is
+    blank there, so that faults have their place in the script.
     """
 
     operation: _Operation
     definitions: str = ""
     explained_sql: str = ""
+    script: str = ""
+
+    def in_script(self, place: Place | None) -> Place | None:
+        """A place of the blanked text, shown in what was written."""
+        return None if place is None else replace(place, text=self.script)
 
 
 def read_requests(sql: str) -> tuple[Request, ...]:
@@ -73,7 +79,8 @@ def read_requests(sql: str) -> tuple[Request, ...]:
         before, end = Span(end, statement.span.start), statement.span.end
         if _is_operation(statement):
             explained = [*definitions, before, *_explained(statement)]
-            requests.append(Request(statement, _only(script.text, definitions), _only(script.text, explained)))
+            parts = (_only(script.text, definitions), _only(script.text, explained))
+            requests.append(Request(statement, *parts, script.text))
         else:
             definitions += [before, statement.span]
     return tuple(requests)
