@@ -49,6 +49,18 @@ FAULTS = [
     ("UPDATE o SET alt = 1 FROM t WHERE true", "o is a stream", "o", "CREATE TABLE"),
     ("DELETE FROM o USING t WHERE true", "o is a stream", "o", "CREATE TABLE"),
     ("UPSERT INTO o SELECT * FROM t", "o is a stream", "o", "CREATE TABLE"),
+    (
+        "CREATE TABLE l (k STRING PRIMARY KEY, n INT); UPSERT INTO l SELECT k, n FROM t ON l.k = t.n",
+        "k is compared with t.n and filled with k",
+        "t.n",
+        "select n AS k",
+    ),
+    (
+        "CREATE TABLE l (k STRING PRIMARY KEY); UPSERT INTO l SELECT upper(k) AS k FROM t ON l.k = t.k",
+        "k is compared with t.k and filled with upper(k)",
+        "t.k",
+        "select k AS k",
+    ),
     ("UPDATE x SET a = 1 WHERE b = 2", "no part of a pipeline", "UPDATE", "a stream behind FROM"),
     ("DELETE FROM x WHERE b = 2", "no part of a pipeline", "DELETE", "a stream behind FROM or USING"),
     ("INSERT INTO x VALUES (1)", "VALUES is no part of a pipeline", "INSERT", "on its own"),

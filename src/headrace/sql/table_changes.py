@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from headrace.operators.table_keys import key_columns
 from headrace.sql.conjuncts import conjuncts
 from headrace.sql.declarations import Declaration
-from headrace.sql.language.dialect import Qualified, qualified_in
+from headrace.sql.language.dialect import Qualified, plain_name, qualified_in
 from headrace.sql.language.script import Script
-from headrace.sql.language.tree import Expression
+from headrace.sql.language.tree import Expression, Item
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +35,25 @@ def read_match(script: Script, condition: Expression, target: Declaration, sourc
         hint = f"write {wanted}; other conditions belong into a view of {source}"
         raise script.error("the key says which row of the table is meant", condition.span, hint=hint)
     return tuple(Match(key, found[key.lower()]) for key in keys)
+
+
+def require_filled(script: Script, items: Sequence[Item], matches: Iterable[Match]) -> None:
+    """Raises InvalidSyntax unless rows have in each column of the key what they are compared by."""
+    for match in matches:
+        for item in items:
+            column = plain_name(item.expression)
+            name = item.alias or column
+            if name is None or name.text.lower() != match.key.lower():
+                continue
+            if column is None or column.text.lower() != match.column.column.lower():
+                compared = f"{match.column.qualifier}.{match.column.column}"
+                hint = (
+                    f"the row of its key is replaced: select {match.column.column} AS {match.key}, or compare with it"
+                )
+                message = (
+                    f"{match.key} is compared with {compared} and filled with {script.slice(item.expression.span)}"
+                )
+                raise script.error(message, match.column.span, hint=hint)
 
 
 def _compared(condition: Expression, table: str, source: str) -> tuple[Qualified, Qualified] | None:

@@ -45,7 +45,7 @@ from headrace.sql.queries import Queries
 from headrace.sql.refusals import refuse_events, refuse_statement
 from headrace.sql.sink_names import free_name, sink_beside
 from headrace.sql.streams import Streams
-from headrace.sql.table_changes import read_match
+from headrace.sql.table_changes import read_match, require_filled
 
 DEFAULT_NAME = "pipeline"
 
@@ -167,7 +167,8 @@ class _Translation:
         declaration = self._table(statement.target)
         source = statement.query.first.source
         if statement.condition is not None and isinstance(source, Reference):
-            read_match(self._script, statement.condition, declaration, (source.alias or source.name).text)
+            matches = read_match(self._script, statement.condition, declaration, (source.alias or source.name).text)
+            require_filled(self._script, statement.query.first.items, matches)
         self._insert(Insert(statement.target, None, statement.query, statement.span))
 
     def _update(self, statement: Update, source: Reference) -> None:
