@@ -61,6 +61,19 @@ FAULTS = [
         "t.k",
         "select k AS k",
     ),
+    (
+        "CREATE TABLE l (drone STRING PRIMARY KEY); UPSERT INTO l SELECT * FROM t ON l.drone = t.alt",
+        "drone is compared with t.alt and filled with drone",
+        "t.alt",
+        "select alt AS drone",
+    ),
+    (
+        "INSERT INTO o SELECT count(*) AS n FROM t GROUP BY x.alt",
+        "no stream and no column here is called 'x'",
+        "x.alt",
+        "dot",
+    ),
+    ("INSERT INTO o SELECT x.alt FROM t", "no stream and no column here is called 'x'", "x", "before a dot"),
     ("UPDATE x SET a = 1 WHERE b = 2", "no part of a pipeline", "UPDATE", "a stream behind FROM"),
     ("DELETE FROM x WHERE b = 2", "no part of a pipeline", "DELETE", "a stream behind FROM or USING"),
     ("INSERT INTO x VALUES (1)", "VALUES is no part of a pipeline", "INSERT", "on its own"),
@@ -421,7 +434,7 @@ FAULTS = [
     ("INSERT INTO o SELECT * FROM o", "no columns", "o", "list them"),
     ("INSERT INTO o SELECT dron FROM t", "unknown column 'dron'", "dron", "did you mean drone?"),
     ("INSERT INTO o SELECT drone\nFROM t\nWHERE ok AND\n  altt > 1", "unknown column 'altt'", "altt", "alt"),
-    ("INSERT INTO o SELECT x.alt, y.alt AS b FROM t x", "unknown column 'y'", "y", "drone"),
+    ("INSERT INTO o SELECT x.alt, y.alt AS b FROM t x", "no stream and no column here is called 'y'", "y", "drone"),
     ("INSERT INTO o SELECT alt, alt FROM t", "comes out twice", "alt", "rename"),
     ("INSERT INTO o SELECT alt + 1 FROM t", "has no name", "alt + 1", "AS name"),
     # types

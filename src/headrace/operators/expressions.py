@@ -32,10 +32,11 @@ _MORE_AGGREGATES = frozenset({
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """A column that an expression names, at its place."""
+    """A column that an expression names, at its place; `has_part` where a dot and a name stand behind it."""
 
     name: str
     place: Place
+    has_part: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,8 +69,8 @@ class Expression:
     @property
     def references(self) -> tuple[Reference, ...]:
         """Columns in the order they are written; of `position.altitude` it is `position`."""
-        parts = [column.parts[0] for column in self.tree.find_all(exp.Column, bfs=False)]
-        return tuple(Reference(part.name, place_of(self, part)) for part in parts)
+        named = [column.parts for column in self.tree.find_all(exp.Column, bfs=False)]
+        return tuple(Reference(first.name, place_of(self, first), bool(behind)) for first, *behind in named)
 
     @property
     def columns(self) -> frozenset[str]:
@@ -109,10 +110,17 @@ def check_columns(expression: Expression, schema: Schema) -> None:
     """Raises InvalidInput for the first column that the schema lacks, with its place and near names."""
     for reference in expression.references:
         if schema.find(reference.name) is None:
-            near = did_you_mean(reference.name, (*schema.names, *(column.name for column in schema.hidden)))
-            raise InvalidInput(
-                f"unknown column {reference.name!r}", place=reference.place, valid=schema.names, hint=near
-            )
+            message, hint = unknown_column(reference.name, schema, has_part=reference.has_part)
+            raise InvalidInput(message, place=reference.place, valid=schema.names, hint=hint)
+
+
+def unknown_column(name: str, schema: Schema, *, has_part: bool) -> tuple[str, str | None]:
+    """What is wrong with a name that no column has, and what may be meant."""
+    near = did_you_mean(name, (*schema.names, *(column.name for column in schema.hidden)))
+    if not has_part:
+        return f"unknown column {name!r}", near
+    hint = near or "before a dot stands the name of a stream, or a column that has fields"
+    return f"no stream and no column here is called {name!r}", hint
 
 
 def aggregates(tree: exp.Expr) -> Iterator[exp.Expr]:

@@ -6,11 +6,12 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from headrace.errors import InvalidGraph, InvalidInput, InvalidSyntax, Problem, did_you_mean
+from headrace.errors import InvalidGraph, InvalidInput, InvalidSyntax, Problem
 from headrace.graph.document import Document, Json, Node
 from headrace.graph.schema import UNKNOWN, Schema, is_numeric
 from headrace.graph.structure import structure_problems
 from headrace.operators.catalogue import Catalogue
+from headrace.operators.expressions import unknown_column
 from headrace.sql.connectors import setting_name
 from headrace.sql.language.script import Script, Span
 from headrace.sql.language.statement_tree import ColumnDefinition
@@ -83,15 +84,9 @@ class Analysis:
         schema = self._schemas.get(node_id)
         for name, span in columns:
             if schema is not None and schema.find(name) is None:
-                raise self._unknown_column(name, span, schema)
-
-    def _unknown_column(self, name: str, span: Span, schema: Schema) -> InvalidSyntax:
-        hint = did_you_mean(name, schema.names)
-        if not self._script.text.startswith(".", span.end):
-            return self._script.error(f"unknown column {name!r}", span, valid=schema.names, hint=hint)
-        hint = hint or "before a dot stands what FROM calls a stream, or a column that has fields"
-        message = f"no stream of this FROM and no column is called {name!r}"
-        return self._script.error(message, span, valid=schema.names, hint=hint)
+                has_part = self._script.text.startswith(".", span.end)
+                message, hint = unknown_column(name, schema, has_part=has_part)
+                raise self._script.error(message, span, valid=schema.names, hint=hint)
 
     def event_time_of(self, node_id: str, span: Span) -> Name:
         """The event-time column of a node's rows. Raises InvalidSyntax if they have none."""

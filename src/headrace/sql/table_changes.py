@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from headrace.operators.table_keys import key_columns
 from headrace.sql.conjuncts import conjuncts
 from headrace.sql.declarations import Declaration
-from headrace.sql.language.dialect import Qualified, plain_name, qualified_in
+from headrace.sql.language.dialect import Qualified, is_star, plain_name, qualified_in
 from headrace.sql.language.script import Script
 from headrace.sql.language.tree import Expression, Item
 
@@ -40,20 +40,22 @@ def read_match(script: Script, condition: Expression, target: Declaration, sourc
 def require_filled(script: Script, items: Sequence[Item], matches: Iterable[Match]) -> None:
     """Raises InvalidSyntax unless rows have in each column of the key what they are compared by."""
     for match in matches:
-        for item in items:
-            column = plain_name(item.expression)
-            name = item.alias or column
-            if name is None or name.text.lower() != match.key.lower():
-                continue
-            if column is None or column.text.lower() != match.column.column.lower():
-                compared = f"{match.column.qualifier}.{match.column.column}"
-                hint = (
-                    f"the row of its key is replaced: select {match.column.column} AS {match.key}, or compare with it"
-                )
-                message = (
-                    f"{match.key} is compared with {compared} and filled with {script.slice(item.expression.span)}"
-                )
-                raise script.error(message, match.column.span, hint=hint)
+        column = match.column.column
+        filled = _filled_with(script, items, match.key)
+        if filled is not None and filled.lower() != column.lower():
+            hint = f"the row of its key is replaced: select {column} AS {match.key}, or compare with it"
+            message = f"{match.key} is compared with {match.column.qualifier}.{column} and filled with {filled}"
+            raise script.error(message, match.column.span, hint=hint)
+
+
+def _filled_with(script: Script, items: Sequence[Item], key: str) -> str | None:
+    """The column, or the expression, that comes out under the name of a key; None where nothing does."""
+    for item in items:
+        column = plain_name(item.expression)
+        name = item.alias or column
+        if name is not None and name.text.lower() == key.lower():
+            return script.slice(item.expression.span) if column is None else column.text
+    return key if any(is_star(item.expression.tree) for item in items) else None
 
 
 def _compared(condition: Expression, table: str, source: str) -> tuple[Qualified, Qualified] | None:
