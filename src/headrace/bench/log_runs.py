@@ -5,13 +5,13 @@ from __future__ import annotations
 import contextlib
 import json
 import subprocess
-import sys
 import time
 from dataclasses import dataclass
 from typing import Any, Final
 
 from headrace.bench.log_brokers import Broker, cpu_s
 from headrace.errors import ExternalFailure
+from headrace.process.python import python_module
 
 WORK_TIMEOUT_S: Final = 180.0
 # Above this share of a core for each of its processes the load is the limit, and not the broker.
@@ -54,7 +54,7 @@ class _Load:
     def __init__(self, spec: dict[str, Any]) -> None:
         self._role = spec["role"]
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "headrace.bench.log_load", json.dumps(spec)],
+            python_module("headrace.bench.log_load", json.dumps(spec)),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,

@@ -17,6 +17,7 @@ from typing import Any, Final
 from headrace.bench import processes
 from headrace.bench.connector import kafka_connector
 from headrace.errors import ExternalFailure, HeadraceError
+from headrace.process.python import python_module
 from headrace.spark.session.java import find_java
 
 START_TIMEOUT_S: Final = 240.0
@@ -124,7 +125,7 @@ def tuned_spark_peer(name: str, directory: Path) -> Peer:
 
 
 def _spark_peer(name: str, conf: Mapping[str, str], directory: Path) -> Peer:
-    return Peer(name, [sys.executable, "-m", "headrace.bench.peer", json.dumps(dict(conf))], directory)
+    return Peer(name, python_module("headrace.bench.peer", json.dumps(dict(conf))), directory)
 
 
 class Peers:

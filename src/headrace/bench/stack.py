@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import subprocess
-import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -17,6 +16,7 @@ from headrace.bench.peers import Say
 from headrace.bench.report import Result
 from headrace.errors import ExternalFailure, HeadraceError
 from headrace.process import Child, Command, RunInfo
+from headrace.process.python import python_module
 from headrace.server.client import ServerClient
 from headrace.wire.client import LATEST, Client
 
@@ -79,7 +79,7 @@ class Up:
         self._directory = directory
         arguments = ["up", "--json", "--data-dir", str(directory), "--port", port, "--http-port", "0"]
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "headrace", *arguments], stdout=subprocess.DEVNULL, stdin=subprocess.DEVNULL
+            python_module("headrace", *arguments), stdout=subprocess.DEVNULL, stdin=subprocess.DEVNULL
         )
 
     @property

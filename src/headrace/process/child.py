@@ -7,7 +7,6 @@ import json
 import os
 import signal
 import subprocess
-import sys
 import threading
 import time
 from collections.abc import Mapping
@@ -16,6 +15,7 @@ from pathlib import Path
 from typing import Final
 
 from headrace.errors import DiskFailure, ExternalFailure, HeadraceError, InvalidInput
+from headrace.process.python import python_module
 
 STOP_WAIT_S: Final = 20.0
 POLL_S: Final = 0.02
@@ -54,7 +54,7 @@ class Child:
         self._log_start = os.fstat(log).st_size
         try:
             self._process = subprocess.Popen(
-                [sys.executable, "-m", "headrace.process.tether", command.module, *command.arguments],
+                python_module("headrace.process.tether", command.module, *command.arguments),
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=log,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import subprocess
-import sys
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -18,6 +17,7 @@ from headrace.graph.document import Config, Document
 from headrace.graph.names import require_name
 from headrace.graph.validation import Validated, validate
 from headrace.operators import Catalogue
+from headrace.process.python import python_module
 from headrace.registry import Registry, TopicJournal
 from headrace.serial import SqlFunction
 from headrace.spark.chains.batch_signals import SignalsRecord
@@ -124,7 +124,7 @@ class Engine:
         if not is_prepared():
             # Beside the start of Spark; workers that start before it is done do without.
             self._compiling = subprocess.Popen(
-                [sys.executable, "-m", "headrace.spark.session.prepare"], stdin=subprocess.DEVNULL
+                python_module("headrace.spark.session.prepare"), stdin=subprocess.DEVNULL
             )
         self._owns_spark = SparkContext._active_spark_context is None
         own = SparkSettings(self.settings.data_directory / "spark", extra=self.settings.spark_conf)

@@ -6,7 +6,6 @@ import asyncio
 import json
 import signal
 import subprocess
-import sys
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
@@ -16,6 +15,7 @@ from typing import Final
 
 from headrace.errors import Conflict, ExternalFailure
 from headrace.log import Storage, now_ms
+from headrace.process.python import python_module
 from headrace.wire.broker import Broker
 from headrace.wire.config import BrokerConfig
 
@@ -49,7 +49,7 @@ class BrokerProcess:
 
     def start(self) -> None:
         """Ready to serve when it returns. Raises ExternalFailure with what the broker said when it is not."""
-        command = [sys.executable, "-m", "headrace.wire", "--data-dir", str(self.data_dir), "--port", str(self.port)]
+        command = python_module("headrace.wire", "--data-dir", str(self.data_dir), "--port", str(self.port))
         with self._log_path.open("ab") as log:
             self._process = subprocess.Popen([*command, *self._arguments], stdout=subprocess.PIPE, stderr=log)
         line = self._process.stdout.readline() if self._process.stdout else b""

@@ -10,6 +10,7 @@ import importlib
 
 from pyspark import daemon
 
+from headrace.process.python import look_where_the_driver_does
 from headrace.spark.session.prepare import is_prepared, prepare
 
 # What a worker of our source and our sink would import after the fork, every time one is started.
@@ -26,6 +27,7 @@ PRELOADED = (
 )
 
 if __name__ == "__main__":
+    look_where_the_driver_does()
     for module in PRELOADED:
         importlib.import_module(module)
     if is_prepared():

@@ -23,7 +23,7 @@ def main(path: str, arguments: list[str]) -> None:
         except OSError:
             sent = 0
         if sent < len(message):
-            os.execv(sys.executable, [sys.executable, *arguments])  # noqa: S606
+            os.execv(sys.executable, [sys.executable, "-P", *arguments])  # noqa: S606
         with contextlib.suppress(OSError):
             connection.recv(1)  # closed when the process has ended
 

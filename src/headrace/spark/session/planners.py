@@ -27,6 +27,7 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
+from headrace.process.python import look_where_the_driver_does, python_module, safe_python
 from headrace.spark.session import planner_request
 
 RUNNER: Final = "pyspark.sql.streaming.python_streaming_source_runner"
@@ -62,9 +63,10 @@ def start_planners() -> Planners:
         # Nothing can be executed from the directory of temporary files.
         shutil.rmtree(directory)
         return Planners(sys.executable, None)
-    command = [sys.executable, "-m", __name__, str(directory)]
+    command = python_module(__name__, str(directory))
     # In a session of its own: it serves to the end, also when the terminal interrupts.
-    server = subprocess.Popen(command, stdin=subprocess.PIPE, start_new_session=True)
+    with safe_python():
+        server = subprocess.Popen(command, stdin=subprocess.PIPE, start_new_session=True)
     atexit.register(_end, server)
     return Planners(str(launcher), server)
 
@@ -83,7 +85,7 @@ def _launcher(directory: Path) -> str:
 if [ "$2" = {RUNNER} ]; then
   exec {own} -I -S {request} {place} "$@"
 fi
-exec {own} "$@"
+exec {own} -P "$@"
 """
 
 
@@ -92,6 +94,7 @@ def serve(directory: Path) -> None:
     with socket.socket(socket.AF_UNIX) as listener:
         listener.bind(str(directory / SOCKET))
         listener.listen(BACKLOG)
+        look_where_the_driver_does()
         for module in PRELOADED:
             importlib.import_module(module)
         gc.freeze()

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from headrace.errors import ExternalFailure
+from headrace.process.python import SAFE_PATH_VARIABLE, safe_python
 from headrace.spark.session.home import spark_home
 from headrace.spark.session.java import find_java
 from headrace.spark.session.planners import start_planners
@@ -68,7 +69,7 @@ def start_session(settings: SparkSettings) -> SparkSession:
     for name, value in session_conf(settings, log4j).items():
         builder = builder.config(name, value)
     try:
-        with spark_home(settings.directory):
+        with spark_home(settings.directory), safe_python():
             session = builder.getOrCreate()
         _let_snapshots_be_copied(session)
         return session
@@ -107,6 +108,7 @@ def session_conf(settings: SparkSettings, log4j: Path) -> dict[str, str]:
         "spark.sql.execution.arrow.pyspark.enabled": "true",
         "spark.sql.execution.arrow.maxRecordsPerBatch": "65536",
         "spark.sql.execution.arrow.maxBytesPerBatch": "64m",  # a packet for a lane is a row of megabytes
+        f"spark.executorEnv.{SAFE_PATH_VARIABLE}": "1",  # workers elsewhere import nothing from where they run
         "spark.python.worker.reuse": "true",
         "spark.python.daemon.module": "headrace.spark.session.daemon",  # forks workers that have imported everything
         "spark.python.unix.domain.socket.enabled": "true",  # halves the task part of a small batch
