@@ -220,19 +220,24 @@ def test_sql_runs_and_batches(up: Any) -> None:
     assert started.json["job"]["state"] == "running"
     assert len(consumed(up, "run-out", 20)) == 20
     assert answers(up, "PAUSE PIPELINE run; SHOW PIPELINES")[0] == [["run", 1, "paused"]]
+    listed = {p["name"]: p for p in up("pipeline", "list", "--json").json["pipelines"]}["run"]
+    (paused,) = up("pipeline", "status", "run", "--json").json["jobs"]
+    assert (listed["state"], paused["state"]) == ("paused", "paused")
+    assert {figures["rate"] for figures in paused["nodes"].values()} == {0.0}
+    assert f"run: paused by signal {paused['paused_by']}" in up("pipeline", "status", "run").out
     up("produce", "run-in", stdin=rows(30))
     assert answers(up, "RESUME PIPELINE run") == [[["run", 1, "running"]]]
     assert len(consumed(up, "run-out", 40)) == 40
     assert up("pipeline", "save", write_sql(up, "run", limit=5)).code == 0
-    change, deployed, rolled_back, shown, stopped = answers(
-        up,
-        "EXPLAIN CHANGE PIPELINE run; DEPLOY PIPELINE run; ROLLBACK PIPELINE run TO VERSION 1; SHOW PIPELINES;"
-        "STOP PIPELINE run",
+    change, deployed, rolled_back, shown = answers(
+        up, "EXPLAIN CHANGE PIPELINE run; DEPLOY PIPELINE run; ROLLBACK PIPELINE run TO VERSION 1; SHOW PIPELINES"
     )
     assert any("battery < 5" in line for (line,) in change)
     assert (deployed, rolled_back) == ([["run", 2, "running"]], [["run", 1, "running"]])
-    assert ["run", 1, "running"] in shown
-    assert stopped == [["run", 1, "stopped"]]
+    assert ["run", 1, 2, "running"] in shown
+    assert "1 (latest 2)" in up("pipeline", "list").out
+    assert answers(up, "STOP PIPELINE run") == [[["run", 1, "stopped"]]]
+    assert "latest 2" not in up("pipeline", "list").out, "what a start would take"
 
 
 def test_a_select_over_a_stream_shows_rows_while_they_come(up: Any) -> None:

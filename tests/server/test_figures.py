@@ -29,8 +29,8 @@ def job(rows: int, state: str = "running") -> JobStatus:
         NodeCount("means", 5, 0, 0),
     )
     queries = (
-        QueryStatus("source", 9, 100.0, 1_000.0, {"t-0": 4, "t-1": 1}, first, ("source", "filter", "low")),
-        QueryStatus("window", 4, 250.0, 500.0, {"t-0": 14, "t-1": 1}, second, ("source", "window", "means")),
+        QueryStatus("source", 9, 100.0, {"t-0": 4, "t-1": 1}, first, ("source", "filter", "low")),
+        QueryStatus("window", 4, 250.0, {"t-0": 14, "t-1": 1}, second, ("source", "window", "means")),
     )
     return JobStatus("p", state, "hash", queries, None, 0, 0)  # type: ignore[arg-type]  # states of a test
 
@@ -48,10 +48,19 @@ def test_figures_of_nodes_and_edges_come_from_the_query_that_runs_them() -> None
     assert (figures.batches.count, figures.batches.last_ms) == (15, 250.0)
 
 
-def test_a_signal_that_holds_a_job_is_told_with_its_figures() -> None:
-    book = FigureBook()
-    assert book.update([(job(10), DOCUMENT)])["p"].paused_by is None
-    assert book.update([(replace(job(10), paused_by="s1"), DOCUMENT)])["p"].paused_by == "s1"
+def test_a_job_that_a_signal_holds_is_paused_and_has_no_rate() -> None:
+    now_s = [0.0]
+    book = FigureBook(clock_s=lambda: now_s[0])
+    book.update([(job(100), DOCUMENT)])
+    now_s[0] = 1.0
+    running = book.update([(job(110), DOCUMENT)])["p"]
+    assert (running.state, running.paused_by) == ("running", None)
+    # The source is read by two queries.
+    assert (running.nodes["source"].rate, running.batches.rows_per_second) == (10.0, 20.0)
+    paused = book.update([(replace(job(110), paused_by="s1"), DOCUMENT)])["p"]
+    assert (paused.state, paused.paused_by) == ("paused", "s1")
+    assert {node.rate for node in paused.nodes.values()} | {edge.rate for edge in paused.edges} == {0.0}
+    assert paused.batches.rows_per_second == 0.0
 
 
 def test_rates_are_over_the_last_seconds_and_survive_a_restart_of_the_counters() -> None:

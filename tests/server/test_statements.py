@@ -31,7 +31,7 @@ def rows(service: Service, sql: str) -> list[list[str | int | float | bool | Non
 def test_what_is_there(service: Service) -> None:
     saved(service)
     saved(service, limit=10)
-    assert rows(service, "SHOW PIPELINES") == [["drones", 2, "stopped"]]
+    assert rows(service, "SHOW PIPELINES") == [["drones", 2, 2, "stopped"]]
     assert sorted(map(str, rows(service, "SHOW STREAMS"))) == [
         "['low', 'drones', 'writes', 'low']",
         "['telemetry', 'drones', 'reads', 'telemetry']",

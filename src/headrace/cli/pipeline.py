@@ -65,7 +65,7 @@ def listing(data_dir: DataDir = DEFAULT_DATA_DIR, as_json: Json = False) -> None
     if as_json:
         print_json({"pipelines": found})
     else:
-        rows = ((p["name"], p["latest"]["number"], p["state"], p["latest"]["saved_at"][:19]) for p in found)
+        rows = ((p["name"], _version(p), p["state"], p["latest"]["saved_at"][:19]) for p in found)
         print_table(("pipeline", "version", "state", "saved at"), rows, empty="no pipelines yet")
 
 
@@ -161,6 +161,8 @@ def status(
     columns = ("pipeline", "state", "query", "batch", "batch ms", "rows/s", "lag", "restarts")
     print_table(columns, rows or [(j["pipeline"], j["state"], *[""] * 6) for j in jobs], empty="nothing was started")
     for job in jobs:
+        if job["paused_by"]:
+            print_text(f"{job['pipeline']}: paused by signal {job['paused_by']}")
         if job["error"]:
             console().print(f"{job['pipeline']}: {job['error']['message']}", style="red", markup=False)
 
@@ -202,6 +204,11 @@ def delete(
         print_json(deleted)
     else:
         print_text(f"{name} deleted")
+
+
+def _version(pipeline: dict[str, Any]) -> str:
+    runs, latest = pipeline["version"], pipeline["latest"]["number"]
+    return str(latest) if runs == latest else f"{runs} (latest {latest})"
 
 
 def _print_job(job: dict[str, Any], as_json: bool) -> None:

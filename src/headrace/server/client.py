@@ -70,11 +70,9 @@ class ServerClient:
         return self._call("POST", "/api/pipelines/validate", pipeline)
 
     def pipelines(self) -> list[dict[str, Any]]:
-        """Each with its `state`: that of its job, or stopped."""
+        """Each with its `state`, that of its job, or stopped; and its `version`: what runs, else the latest."""
         found = self._list("/api/pipelines", "pipelines")
-        return [
-            {**entry, "state": (entry["job"] or {"state": "stopped"})["state"]} for entry in found if entry["latest"]
-        ]
+        return [{**entry, **_state_and_version(entry)} for entry in found if entry["latest"]]
 
     def show(self, name: str, version: int | None = None) -> dict[str, Any]:
         """The version, its document, layout, and each notation under its own name."""
@@ -172,6 +170,12 @@ class ServerClient:
             raise _error(response)
         answer: dict[str, Any] = response.json()
         return answer
+
+
+def _state_and_version(entry: dict[str, Any]) -> dict[str, Any]:
+    state = (entry["job"] or {"state": "stopped"})["state"]
+    runs = state not in ("stopped", "failed") and entry["job"]["version"] is not None
+    return {"state": state, "version": entry["job"]["version"] if runs else entry["latest"]["number"]}
 
 
 def _pipeline(name: str) -> str:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import math
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -89,17 +88,17 @@ class FigureBook:
             for edge in ([] if document is None else document.edges)
         ]
         return JobFigures(
-            state=status.state,
+            state=status.shown_state,
             paused_by=status.paused_by,
             error=job_error(status),
             nodes=nodes,
             edges=edges,
-            batches=_batches(status),
+            batches=_batches(status, edges),
         )
 
     def _rate(self, status: JobStatus, name: str) -> float:
         meter = self._meters.get((status.pipeline, name))
-        return round(meter.rate, 1) if meter is not None and status.state == "running" else 0.0
+        return round(meter.rate, 1) if meter is not None and status.shown_state == "running" else 0.0
 
 
 def job_error(status: JobStatus) -> JobError | None:
@@ -150,17 +149,22 @@ def _lag(status: JobStatus, edge: Edge, document: Document | None) -> int | None
     return max(lags) if lags else None
 
 
-def _batches(status: JobStatus) -> BatchFigures:
+def _batches(status: JobStatus, edges: Sequence[EdgeFigures]) -> BatchFigures:
     return BatchFigures(
         count=sum(query.batch + 1 for query in status.queries),
         last_ms=max((query.batch_ms for query in status.queries), default=0.0),
-        rows_per_second=sum(finite(query.rows_per_second) for query in status.queries),
+        rows_per_second=sum(read_rate(query, edges) for query in status.queries),
     )
 
 
-def finite(rate: float) -> float:
-    """Spark divides by a duration that may be 0; JSON has no word for what comes of it."""
-    return rate if math.isfinite(rate) else 0.0
+def read_rate(query: QueryStatus, edges: Sequence[EdgeFigures]) -> float:
+    """Rows per second that leave the sources of a query, over the last seconds."""
+    inner = {edge.target for edge in edges}
+    rates: dict[str, float] = {}
+    for edge in edges:
+        if edge.source not in inner and {edge.source, edge.target} <= set(query.members):
+            rates[edge.source] = max(edge.rate, rates.get(edge.source, 0.0))
+    return sum(rates.values())
 
 
 def _edge_key(edge: Edge) -> str:

@@ -17,8 +17,8 @@ class LiveLag:
         self._log_directory = log_directory
 
     def of(self, status: JobStatus) -> JobStatus:
-        """The same status, with the lag of this moment while the job runs."""
-        if self._log_directory is None or status.state != "running":
+        """The same status, with the lag of this moment unless the job was stopped."""
+        if self._log_directory is None or status.state in ("stopping", "stopped"):
             return status
         return replace(status, queries=tuple(self._measured(query) for query in status.queries))
 

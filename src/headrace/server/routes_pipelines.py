@@ -87,7 +87,9 @@ def _entries(service: Service) -> list[PipelineEntry]:
     """Every pipeline that has a version or a draft, by name."""
     latest = {info.name: version_info(info.latest) for info in service.pipelines()}
     jobs = {
-        job.pipeline: PipelineJob(state=job.state, paused_by=job.paused_by, version=service.job_version(job.pipeline))
+        job.pipeline: PipelineJob(
+            state=job.shown_state, paused_by=job.paused_by, version=service.job_version(job.pipeline)
+        )
         for job in service.jobs()
     }
     drafts = {

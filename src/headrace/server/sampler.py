@@ -41,7 +41,7 @@ class MetricsSampler:
     def figures(self, status: JobStatus) -> JobFigures:
         """Of one job; taken now where it began after the last tick."""
         known = self._tick.jobs.get(status.pipeline)
-        if known is not None and known.state == status.state:
+        if known is not None and known.state == status.shown_state:
             return known
         return self.sample().jobs.get(status.pipeline) or FigureBook().update([(status, None)])[status.pipeline]
 

@@ -124,13 +124,14 @@ class Statements:
         return ["table", "topic", "key"], [[table.name, table.topic, table.key] for table in declared]
 
     def _pipelines(self) -> Table:
-        """With the version that runs, or the newest where none does."""
-        states = {job.pipeline: _state(job) for job in self._service.jobs()}
+        """With the version that runs, or the latest where none does."""
+        states = {job.pipeline: job.shown_state for job in self._service.jobs()}
         rows: list[list[Cell]] = []
         for info in self._service.pipelines():
-            version = self._service.running(info.name) or self._service.version(info.name, None)
-            rows.append([info.name, version.info.number, states.get(info.name, "stopped")])
-        return ["pipeline", "version", "state"], rows
+            running = self._service.running(info.name)
+            number = info.latest.number if running is None else running.info.number
+            rows.append([info.name, number, info.latest.number, states.get(info.name, "stopped")])
+        return ["pipeline", "version", "latest", "state"], rows
 
     def _documents(self) -> Iterator[Document]:
         for info in self._service.pipelines():
@@ -210,7 +211,7 @@ class Statements:
                 status = self._service.switch(name, action.version or self._before(name))
             case "pause" | "resume":
                 status = self._hold(name, action.action)
-        return ["pipeline", "version", "state"], [[name, self._service.job_version(name), _state(status)]]
+        return ["pipeline", "version", "state"], [[name, self._service.job_version(name), status.shown_state]]
 
     def _hold(self, name: str, kind: Literal["pause", "resume"]) -> JobStatus:
         """The signal is in its place, and the job behind it unless it needs longer than a caller likes to wait."""
@@ -231,10 +232,6 @@ class Statements:
         if not older:
             raise InvalidInput(f"pipeline {name!r} has no version before {current}")
         return max(older)
-
-
-def _state(status: JobStatus) -> str:
-    return "paused" if status.state == "running" and status.paused_by is not None else status.state
 
 
 def _cell(value: Any) -> Cell:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Any
 
@@ -22,7 +22,7 @@ from headrace.graph.diff import (
 )
 from headrace.graph.document import Edge
 from headrace.operators import AnyOperator, describe
-from headrace.server.figures import finite, job_error
+from headrace.server.figures import job_error, read_rate
 from headrace.server.models.documents import (
     CheckView,
     ColumnView,
@@ -119,7 +119,7 @@ def operator_view(operator: AnyOperator) -> OperatorView:
 def job_view(status: JobStatus, version: int | None, figures: JobFigures, signals_refused: str | None) -> JobView:
     return JobView(
         **figures.model_dump(exclude={"state", "paused_by", "error"}),
-        state=status.state,
+        state=status.shown_state,
         paused_by=status.paused_by,
         error=job_error(status),
         pipeline=status.pipeline,
@@ -128,7 +128,7 @@ def job_view(status: JobStatus, version: int | None, figures: JobFigures, signal
         started_at=datetime.fromtimestamp(status.started_ms / 1000, UTC),
         restarts=status.restarts,
         signals_refused=signals_refused,
-        queries=[_query_view(query) for query in status.queries],
+        queries=[_query_view(query, figures) for query in status.queries],
     )
 
 
@@ -153,8 +153,9 @@ def _since_ms(began_s: float) -> int:
     return round((time.monotonic() - began_s) * 1000)
 
 
-def _query_view(query: QueryStatus) -> QueryView:
-    return QueryView.model_validate(replace(query, rows_per_second=finite(query.rows_per_second)))
+def _query_view(query: QueryStatus, figures: JobFigures) -> QueryView:
+    shown = {name: value for name, value in asdict(query).items() if name in QueryView.model_fields}
+    return QueryView.model_validate({**shown, "rows_per_second": read_rate(query, figures.edges)})
 
 
 def changes(diff: Diff) -> list[ChangeView]:

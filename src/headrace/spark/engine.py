@@ -387,9 +387,9 @@ class Engine:
             spec = home.sink_spec(self.settings.bootstrap, outputs, compiled.shaping)
             align(home, spec, last)
             names = {node: location.topic for node, location in topics.items()}
-            ends = {node: dict(begin) for node, begin in last.starts.items()}
             late = self._late_counts(validated, home, last.starts)
-            progress = QueryProgress(plan, names, ends=ends, late=late)
+            ends = {**last.starts, **position_of(last)}
+            progress = QueryProgress(plan, names, batch=last.batch, ends=ends, late=late)
             signals = self._signals(validated, plan, topics, last, progress)
             committer = Committer(spec, log, chain, hold, signals, shown=start.shown)
             progress.figures = committer.figures

@@ -15,6 +15,7 @@ import pytest
 from confluent_kafka import Consumer, Producer
 
 from headrace.errors import Conflict, InvalidGraph, InvalidInput, NotFound
+from headrace.server.lag import LiveLag
 from headrace.spark import Engine, PipelineEvent
 from headrace.spark.jobs.job import Job
 from headrace.spark.jobs.query import RunningQuery
@@ -102,6 +103,19 @@ def test_restart_goes_on_where_it_was(stack: Stack) -> None:
     assert by_n(stack.rows(target)) == list(range(200))
     stack.run(document, reset=True)
     assert by_n(stack.rows(target)) == sorted([*range(200), *range(200)])
+
+
+def test_a_restart_with_nothing_new_knows_at_once_that_nothing_waits(stack: Stack) -> None:
+    source = stack.topic("in", ROWS[:100])
+    document = stack.pipeline(f"topic {source} {SCHEMA} ! to-topic {stack.name('out')}")
+    stack.run(document)
+    (before,) = stack.engine.status(document.name).queries
+    (after,) = stack.engine.start(document).queries
+    assert sum(after.positions.values()) == 100
+    assert (after.positions, after.batch) == (before.positions, before.batch)
+    assert LiveLag(stack.data / "log").of(stack.engine.status(document.name)).queries[0].lag == before.lag
+    assert set(before.lag.values()) == {0}
+    stack.finish(document)
 
 
 def test_tumbling_window_final_equals_batch(stack: Stack) -> None:

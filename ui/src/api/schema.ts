@@ -708,7 +708,8 @@ export interface components {
         };
         /**
          * BatchFigures
-         * @description Of the query whose batches take longest. `count` is over all queries.
+         * @description Of the query whose batches take longest. `count` is over all queries, and so is `rows_per_second`: rows that
+         *     left their sources, over the last seconds.
          */
         BatchFigures: {
             /** Count */
@@ -1073,7 +1074,8 @@ export interface components {
         };
         /**
          * JobFigures
-         * @description `error` is why the job failed, or why it is being started again; `paused_by` the signal that it waits behind.
+         * @description `error` is why the job failed, or why it is being started again; `paused_by` the signal that a paused job waits
+         *     behind.
          */
         JobFigures: {
             batches: components["schemas"]["BatchFigures"];
@@ -1090,7 +1092,7 @@ export interface components {
              * State
              * @enum {string}
              */
-            state: "starting" | "running" | "stopping" | "stopped" | "failed";
+            state: "starting" | "running" | "paused" | "stopping" | "stopped" | "failed";
         };
         /** JobList */
         JobList: {
@@ -1131,7 +1133,7 @@ export interface components {
              * State
              * @enum {string}
              */
-            state: "starting" | "running" | "stopping" | "stopped" | "failed";
+            state: "starting" | "running" | "paused" | "stopping" | "stopped" | "failed";
             /** Version */
             version: number | null;
         };
@@ -1428,7 +1430,7 @@ export interface components {
              * State
              * @enum {string}
              */
-            state: "starting" | "running" | "stopping" | "stopped" | "failed";
+            state: "starting" | "running" | "paused" | "stopping" | "stopped" | "failed";
             /** Version */
             version: number | null;
         };
@@ -1535,7 +1537,8 @@ export interface components {
         };
         /**
          * QueryView
-         * @description One streaming query. `lag` is by topic partition, `signals` by what became of them.
+         * @description One streaming query. `lag` is by topic partition, `signals` by what became of them; `rows_per_second` left its
+         *     sources over the last seconds.
          */
         QueryView: {
             /** Batch */

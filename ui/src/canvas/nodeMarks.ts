@@ -1,5 +1,4 @@
-import type { Problem } from "@/api/types";
-import type { ShownState } from "@/live/shownState";
+import type { JobState, Problem } from "@/api/types";
 import { firstLine } from "@/shared/JobFailure";
 import { useDocument } from "@/stores/documentStore";
 import { useMetrics } from "@/stores/metricsStore";
@@ -14,7 +13,7 @@ function useFailure(id: string): string | null {
 }
 
 /** The state of one node: where a job failed at another one, this one merely stopped; what is new runs nowhere yet. */
-export function useNodeState(id: string): ShownState | undefined {
+export function useNodeState(id: string): JobState | undefined {
   const pipeline = useDocument((state) => state.pipeline);
   const isNew = useDocument((state) => state.told.added.has(id));
   const shown = useMetrics((state) => {

@@ -52,10 +52,10 @@ const job = (part: Partial<JobView>): JobView => ({
   ...part,
 });
 
-const query = (batch: number, lag: Record<string, number> = {}): JobView["queries"][number] => ({
+const query = (batch_ms: number, lag: Record<string, number> = {}): JobView["queries"][number] => ({
   name: "q",
-  batch,
-  batch_ms: 0,
+  batch: 12,
+  batch_ms,
   rows_per_second: 0,
   lag,
   nodes: [],
@@ -64,13 +64,13 @@ const query = (batch: number, lag: Record<string, number> = {}): JobView["querie
 
 describe("the verdict on a version", () => {
   it("waits for the first batch of every query", () => {
-    expect(verdictOf(job({ queries: [query(3), query(-1)] }))).toBeNull();
-    expect(verdictOf(job({ queries: [query(3), query(0)] }))).toBe("progressed");
+    expect(verdictOf(job({ queries: [query(3), query(0)] }))).toBeNull();
+    expect(verdictOf(job({ queries: [query(3), query(1)] }))).toBe("progressed");
   });
 
   it("does not wait for rows that are not there", () => {
-    expect(verdictOf(job({ queries: [query(-1, { "t-0": 2, "t-1": 0 })] }))).toBeNull();
-    expect(verdictOf(job({ queries: [query(-1, { "t-0": 0, "t-1": 0 })] }))).toBe("idle");
+    expect(verdictOf(job({ queries: [query(0, { "t-0": 2, "t-1": 0 })] }))).toBeNull();
+    expect(verdictOf(job({ queries: [query(0, { "t-0": 0, "t-1": 0 })] }))).toBe("idle");
   });
 
   it("follows the job where that is not running", () => {
@@ -78,19 +78,19 @@ describe("the verdict on a version", () => {
     expect(verdictOf(job({ queries, state: "starting" }))).toBeNull();
     expect(verdictOf(job({ queries, state: "failed" }))).toBe("failed");
     expect(verdictOf(job({ queries, state: "stopped" }))).toBe("ended");
-    expect(verdictOf(job({ queries, paused_by: "signal" }))).toBe("paused");
+    expect(verdictOf(job({ queries, state: "paused" }))).toBe("paused");
   });
 });
 
 describe("the last verdict on a version", () => {
   it("lets go of one that gets no rows, and of one that takes long to start", () => {
-    expect(lastVerdictOf(job({ queries: [query(-1)] }))).toBe("rowless");
+    expect(lastVerdictOf(job({ queries: [query(0)] }))).toBe("rowless");
     expect(lastVerdictOf(job({ state: "starting" }))).toBe("slow");
     expect(stepAfter("rowless")).toBe("started");
   });
 
   it("is the one that is known, where it is", () => {
-    expect(lastVerdictOf(job({ queries: [query(0)] }))).toBe("progressed");
+    expect(lastVerdictOf(job({ queries: [query(1)] }))).toBe("progressed");
     expect(lastVerdictOf(job({ state: "failed" }))).toBe("failed");
   });
 });

@@ -1,10 +1,9 @@
-import type { Change, JobView } from "@/api/types";
-import { type ShownState, shownState } from "@/live/shownState";
+import type { Change, JobState, JobView } from "@/api/types";
 
 export type Step = "waiting" | "draining" | "switching" | "verifying" | "started" | "verified" | "failed";
 
 /** What a deploy does to the nodes until the server answers, by the state that their job has meanwhile. */
-export function stepOf(state: ShownState | null, hadRun: boolean, hasStopped: boolean): Step {
+export function stepOf(state: JobState | null, hadRun: boolean, hasStopped: boolean): Step {
   if (state === "stopping") return "draining";
   if (state === "starting") return "switching";
   if (state === "running" || state === "paused") return hadRun && !hasStopped ? "draining" : "verifying";
@@ -16,7 +15,7 @@ export type Verdict = "progressed" | "idle" | "paused" | "ended" | "failed" | "r
 
 /** Null while it cannot be told yet: no batch has ended, though rows wait. */
 export function verdictOf(job: JobView): Verdict {
-  const state = shownState(job);
+  const { state } = job;
   if (state === "failed" || state === "paused") return state;
   if (state === "stopped") return "ended";
   if (state !== "running") return null;
@@ -37,7 +36,8 @@ export function stepAfter(verdict: Verdict): Step {
 
 type Query = JobView["queries"][number];
 
-const hasProgressed = ({ batch }: Query): boolean => batch >= 0;
+/** The number of the last batch outlives a start; how long it took is known of those since then. */
+const hasProgressed = ({ batch_ms }: Query): boolean => batch_ms > 0;
 
 function isIdle({ lag }: Query): boolean {
   const lags = Object.values(lag);

@@ -2,7 +2,6 @@ import { useQuery } from "@tanstack/react-query";
 import { readJob } from "@/api/pipelines";
 import { ApiProblem } from "@/api/problem";
 import type { JobView } from "@/api/types";
-import { shownState } from "@/live/shownState";
 import { useMetrics } from "@/stores/metricsStore";
 
 async function jobOrNull(pipeline: string): Promise<JobView | null> {
@@ -20,5 +19,5 @@ export const jobKey = (pipeline: string) => ["job", pipeline];
 export function useJob(pipeline: string) {
   const live = useMetrics((state) => state.jobs[pipeline]?.state);
   const query = useQuery({ queryKey: [...jobKey(pipeline), live], queryFn: () => jobOrNull(pipeline) });
-  return { job: query.data ?? null, state: live ?? (query.data ? shownState(query.data) : null) };
+  return { job: query.data ?? null, state: live ?? query.data?.state ?? null };
 }

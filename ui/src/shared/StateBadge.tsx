@@ -1,7 +1,7 @@
 import { Badge } from "@mantine/core";
-import type { ShownState } from "@/live/shownState";
+import type { JobState } from "@/api/types";
 
-const COLORS: Readonly<Record<ShownState, string>> = {
+const COLORS: Readonly<Record<JobState, string>> = {
   starting: "var(--hr-accent)",
   running: "var(--hr-good)",
   paused: "var(--hr-warn)",
@@ -11,7 +11,7 @@ const COLORS: Readonly<Record<ShownState, string>> = {
 };
 
 /** The state of a job, by colour and by word. */
-export function StateBadge({ state }: { state: ShownState | null }) {
+export function StateBadge({ state }: { state: JobState | null }) {
   const color = state === null ? "var(--hr-text-soft)" : COLORS[state];
   return (
     <Badge

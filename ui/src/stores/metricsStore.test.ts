@@ -46,14 +46,6 @@ describe("live figures", () => {
     expect(job()).toBeUndefined();
   });
 
-  it("say of a job that waits behind a signal that it is paused", () => {
-    const running = tick(1, 50, 7);
-    noteTick({ ...running, jobs: { demo: { ...running.jobs.demo, paused_by: "signal" } as never } });
-    expect(job()?.state).toBe("paused");
-    noteTick(running);
-    expect(job()?.state).toBe("running");
-  });
-
   it("take each event once, in order, up to a limit", () => {
     noteEvents("demo", [event(3), event(1)]);
     noteEvents("demo", [event(2), event(3)]);

@@ -1,8 +1,7 @@
 /** Live figures. They come twice a second and go only to those who ask for one of them. */
 import { create } from "zustand";
-import type { EdgeFigures, JobError, JobEvent, MetricsTick, NodeFigures } from "@/api/types";
+import type { EdgeFigures, JobError, JobEvent, JobState, MetricsTick, NodeFigures } from "@/api/types";
 import { edgeKey } from "@/document/graph";
-import { type ShownState, shownState } from "@/live/shownState";
 
 export const EVENTS_MAX = 300;
 export const POINTS_MAX = 240;
@@ -16,7 +15,7 @@ export interface Point {
 }
 
 export interface LiveJob {
-  readonly state: ShownState;
+  readonly state: JobState;
   /** Why the job failed, or why it is being started again. */
   readonly error: JobError | null;
   readonly nodes: Readonly<Record<string, NodeFigures>>;
@@ -40,9 +39,9 @@ export function noteTick(tick: MetricsTick): void {
   for (const [pipeline, figures] of Object.entries(tick.jobs)) {
     const points = [...(before[pipeline]?.points ?? []), pointOf(tick.time_ms, figures)].slice(-POINTS_MAX);
     const edges = new Map(figures.edges.map((edge) => [edgeKey(edge), edge]));
-    const { error, nodes, batches } = figures;
+    const { state, error, nodes, batches } = figures;
     jobs[pipeline] = {
-      state: shownState(figures),
+      state,
       error: sameError(before[pipeline]?.error, error),
       nodes,
       edges,

@@ -8,7 +8,7 @@ from typing import Any, Literal
 from headrace.server.models.base import Model
 from headrace.server.models.documents import ColumnView, EdgeModel
 
-JobState = Literal["starting", "running", "stopping", "stopped", "failed"]
+JobState = Literal["starting", "running", "paused", "stopping", "stopped", "failed"]
 EventKind = Literal[
     "started", "stopped", "state_changed", "error", "progress", "end_of_stream", "draft_changed", "signal"
 ]
@@ -47,7 +47,8 @@ class EdgeFigures(EdgeModel):
 
 
 class BatchFigures(Model):
-    """Of the query whose batches take longest. `count` is over all queries."""
+    """Of the query whose batches take longest. `count` is over all queries, and so is `rows_per_second`: rows that
+    left their sources, over the last seconds."""
 
     count: int
     last_ms: float
@@ -55,7 +56,8 @@ class BatchFigures(Model):
 
 
 class JobFigures(Model):
-    """`error` is why the job failed, or why it is being started again; `paused_by` the signal that it waits behind."""
+    """`error` is why the job failed, or why it is being started again; `paused_by` the signal that a paused job waits
+    behind."""
 
     state: JobState
     paused_by: str | None
@@ -76,7 +78,8 @@ class NodeCountView(Model):
 
 
 class QueryView(Model):
-    """One streaming query. `lag` is by topic partition, `signals` by what became of them."""
+    """One streaming query. `lag` is by topic partition, `signals` by what became of them; `rows_per_second` left its
+    sources over the last seconds."""
 
     name: str
     batch: int

@@ -23,13 +23,12 @@ if TYPE_CHECKING:
 @dataclass(slots=True)
 class QueryProgress:
     """Totals of one query since its job started; the listener's thread writes. By source node: the topic that it reads,
-    and `ends`, which begin where the query does."""
+    and `ends`. They and `batch` begin with the last commit record."""
 
     plan: QueryPlan
     topics: Mapping[str, str]
     batch: int = -1
     batch_ms: float = 0.0
-    rows_per_second: float = 0.0
     ends: dict[str, dict[str, int]] = field(default_factory=dict)
     lag: dict[str, int] = field(default_factory=dict)
     rows: dict[str, int] = field(default_factory=dict)
@@ -50,9 +49,6 @@ class QueryProgress:
         nodes, bad = self._node_rows(report)
         self.batch = report.batchId
         self.batch_ms = float(report.durationMs.get("triggerExecution", 0))
-        # Spark sees only what its tasks hand on: of rows that they stage, nothing but commit messages.
-        read = sum(nodes.get(source.id, 0) for source in self.plan.sources)
-        self.rows_per_second = read / self.batch_ms * 1000 if self.batch_ms else 0.0
         self.lag = {partition: max(0, latest.get(partition, end) - end) for partition, end in after.items()}
         for total, counted in ((self.rows, nodes), (self.bad, bad)):
             for node, rows in counted.items():
@@ -83,7 +79,6 @@ class QueryProgress:
             self.plan.name,
             self.batch,
             self.batch_ms,
-            self.rows_per_second,
             dict(self.lag),
             tuple(counts),
             self.plan.members,

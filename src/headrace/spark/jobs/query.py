@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     from pyspark.sql.streaming.query import StreamingQuery
 
 DEFAULT_PARTITIONS = 1
+# How Spark's messages begin before the first trigger of a query.
+_INITIALIZING = "Initializing"
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +141,9 @@ class RunningQuery:
     def is_settled(self) -> bool:
         """Whether all that follows from the rows that were read is committed, and what was late is counted."""
         status = self.query.status
-        is_idle = not status["isTriggerActive"] and not status["isDataAvailable"]
+        # A query that has not looked at its sources yet does not know what is left to do.
+        has_looked = not str(status["message"]).startswith(_INITIALIZING)
+        is_idle = has_looked and not status["isTriggerActive"] and not status["isDataAvailable"]
         return is_idle and self._committer.is_settled and self.progress.late.is_settled
 
     def replace_chain(self, plan: ChainPlan, catalogue: Catalogue, identity: str) -> None:

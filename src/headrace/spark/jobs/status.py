@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 JobState = Literal["starting", "running", "stopping", "stopped", "failed"]
+# As people see it: a job that waits behind a signal is paused.
+ShownState = Literal["starting", "running", "paused", "stopping", "stopped", "failed"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +39,6 @@ class QueryStatus:
     name: str
     batch: int
     batch_ms: float
-    rows_per_second: float
     lag: dict[str, int]
     nodes: tuple[NodeCount, ...]
     members: tuple[str, ...] = ()
@@ -57,6 +58,10 @@ class JobStatus:
     restarts: int
     paused_by: str | None = None
     """The signal that a query of the job waits behind."""
+
+    @property
+    def shown_state(self) -> ShownState:
+        return "paused" if self.state == "running" and self.paused_by is not None else self.state
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,6 @@ import { Badge, Tooltip } from "@mantine/core";
 import { Link } from "wouter";
 import type { JobView, PipelineEntry } from "@/api/types";
 import { paths } from "@/app/paths";
-import { shownState } from "@/live/shownState";
 import { moment, plural, rate } from "@/shared/format";
 import { StateBadge } from "@/shared/StateBadge";
 import table from "../common/table.module.css";
@@ -26,7 +25,7 @@ export function PipelineRow({ pipeline, job }: PipelineRowProps) {
       <td>
         <Tooltip label={job?.error?.message} disabled={!job?.error}>
           <span>
-            <StateBadge state={pipeline.job ? shownState(pipeline.job) : null} />
+            <StateBadge state={pipeline.job?.state ?? null} />
           </span>
         </Tooltip>
       </td>

@@ -1,8 +1,10 @@
-import type { VersionInfo } from "@/api/types";
+import type { JobState, VersionInfo } from "@/api/types";
 import { useJobs } from "../start/queries";
 import type { Sides } from "./sides";
 import { VersionEntry } from "./VersionEntry";
 import classes from "./VersionList.module.css";
+
+const RUNS: ReadonlySet<JobState> = new Set(["running", "paused"]);
 
 interface VersionListProps {
   pipeline: string;
@@ -14,7 +16,7 @@ interface VersionListProps {
 /** Newest first, the draft above them. Each can be put on either side of the comparison. */
 export function VersionList({ pipeline, versions, sides, onSides }: VersionListProps) {
   const { data: jobs = [] } = useJobs();
-  const job = jobs.find((known) => known.pipeline === pipeline && known.state === "running");
+  const job = jobs.find((known) => known.pipeline === pipeline && RUNS.has(known.state));
   if (sides === null) return null;
   return (
     <ol className={classes.list} aria-label="Versions, the newest first">
