@@ -35,6 +35,7 @@ from headrace.wire.client.connection import BrokerConnection, Deadline
 from headrace.wire.client.errors import ConnectionLost
 from headrace.wire.codes import ErrorCode
 from headrace.wire.config import BrokerConfig, load_config
+from headrace.wire.listener import principal_of
 from headrace.wire.messages import security as messages
 from headrace.wire.messages.cluster import MetadataRequest
 from headrace.wire.testing import BrokerProcess
@@ -46,12 +47,15 @@ PASSWORD = "correct horse"
 
 @pytest.fixture(scope="module")
 def certificate(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    return certificate_of(tmp_path_factory.mktemp("tls"), "/CN=alice/O=Tests")
+
+
+def certificate_of(directory: Path, subject: str) -> tuple[Path, Path]:
     """A certificate for 127.0.0.1 that signs itself, and its key."""
     if shutil.which("openssl") is None:
         pytest.skip("openssl is NOT INSTALLED: no certificate can be made, TLS is not checked")
-    directory = tmp_path_factory.mktemp("tls")
     certificate, key = directory / "server.pem", directory / "server.key"
-    command = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=alice/O=Tests"]
+    command = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", subject]
     files = ["-keyout", str(key), "-out", str(certificate)]
     names = ["-addext", "subjectAltName=IP:127.0.0.1"]
     subprocess.run([*command, *names, *files], check=True, capture_output=True)
@@ -342,6 +346,47 @@ def test_a_certificate_can_be_the_proof(tmp_path: Path, certificate: tuple[Path,
 
 
 @pytest.mark.parametrize(
+    ("subject", "principal"),
+    [
+        (((("organizationName", "Acme"),), (("commonName", "boss"),)), "CN=boss,O=Acme"),
+        (((("commonName", "boss,O=Acme"),),), "CN=boss\\,O\\=Acme"),
+        (((("commonName", "a"), ("userId", "b")),), "CN=a+UID=b"),
+        (((("commonName", "a+UID=b"),),), "CN=a\\+UID\\=b"),
+        (((("commonName", ' #a "b" <c>;\\ '),),), 'CN=\\ \\#a \\"b\\" \\<c\\>\\;\\\\\\ '),
+        (((("commonName", "   "),),), "CN=\\ \\ \\ "),
+        (((("emailAddress", "a@b.example"),), (("domainComponent", "x"),)), "DC=x,emailAddress=a@b.example"),
+        ((), ""),
+    ],
+)
+def test_a_subject_is_written_as_kafka_writes_it(subject: tuple[Any, ...], principal: str) -> None:
+    assert principal_of({"subject": subject}) == f"User:{principal}"
+
+
+def test_a_name_cannot_pass_for_a_longer_subject(tmp_path: Path) -> None:
+    """A certificate whose one name holds the rest of another subject is not that subject."""
+    public, key = certificate_of(tmp_path, "/CN=boss,O=Acme")
+    settings = f"""
+        tls_certificate = "{public}"
+        tls_key = "{key}"
+        tls_client_ca = "{public}"
+        super_users = ["CN=boss,O=Acme"]
+        """
+    broker = start(tmp_path, settings)
+    try:
+        proof: dict[str, Any] = {
+            "bootstrap.servers": broker.bootstrap,
+            "security.protocol": "SSL",
+            "ssl.ca.location": str(public),
+            "ssl.certificate.location": str(public),
+            "ssl.key.location": str(key),
+            "log_level": 0,
+        }
+        assert produced(proof, "stolen") == "TOPIC_AUTHORIZATION_FAILED"
+    finally:
+        broker.stop()
+
+
+@pytest.mark.parametrize(
     ("settings", "reason"),
     [
         ({"host": "0.0.0.0"}, "no authentication is set up"),
@@ -375,8 +420,9 @@ def test_users_are_set_listed_and_removed_while_no_broker_runs(tmp_path: Path) -
     broker = BrokerProcess(tmp_path / "data")
     broker.start()
     try:
-        with pytest.raises(Conflict, match="in use by process"):
+        with pytest.raises(Conflict, match="in use by process") as refused:
             set_password(tmp_path / "data", "eve", "three")
+        assert "kafka-configs" in (refused.value.hint or "")
     finally:
         broker.stop()
     remove_user(tmp_path / "data", "eve")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ssl
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from headrace.errors import InvalidConfig
 from headrace.wire.config import BrokerConfig
@@ -13,6 +13,20 @@ from headrace.wire.security.access import ANONYMOUS
 from headrace.wire.security.registry import SecurityRegistry
 from headrace.wire.security.session import AccessPolicy, Session
 from headrace.wire.services import Endpoint
+
+# The names that RFC 2253 has; others stay as OpenSSL calls them.
+_SHORT: Final = {
+    "commonName": "CN",
+    "countryName": "C",
+    "domainComponent": "DC",
+    "localityName": "L",
+    "organizationName": "O",
+    "organizationalUnitName": "OU",
+    "stateOrProvinceName": "ST",
+    "streetAddress": "STREET",
+    "userId": "UID",
+}
+_ESCAPED: Final = frozenset(',=+<>#;"\\')
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,11 +56,18 @@ def open_policy(registry: SecurityRegistry) -> AccessPolicy:
 
 
 def principal_of(certificate: dict[str, Any]) -> str:
-    """The subject's distinguished name, most particular part first, as Kafka writes it."""
-    short = {"commonName": "CN", "organizationName": "O", "organizationalUnitName": "OU", "countryName": "C"}
-    short |= {"localityName": "L", "stateOrProvinceName": "ST"}
-    parts = [pair for group in certificate.get("subject", ()) for pair in group]
-    return "User:" + ",".join(f"{short.get(name, name)}={value}" for name, value in reversed(parts))
+    """The subject's distinguished name as RFC 2253 writes it, most particular part first, as Kafka does."""
+    parts = ["+".join(_part(name, value) for name, value in group) for group in certificate.get("subject", ())]
+    return "User:" + ",".join(reversed(parts))
+
+
+def _part(name: str, value: str) -> str:
+    """No value can look like the end of its part, or like a further one. Java escapes the same characters."""
+    inner = value.strip(" ")
+    start = value.find(inner) if inner else len(value)
+    escaped = "".join(f"\\{one}" if one in _ESCAPED else one for one in inner).replace("\0", "\\00")
+    before, after = "\\ " * start, "\\ " * (len(value) - start - len(inner))
+    return f"{_SHORT.get(name, name)}={before}{escaped}{after}"
 
 
 def tls_context(config: BrokerConfig) -> ssl.SSLContext | None:

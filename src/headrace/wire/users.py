@@ -5,13 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Final
 
-from headrace.errors import ExternalFailure, InvalidInput, NotFound, did_you_mean
+from headrace.errors import Conflict, ExternalFailure, InvalidInput, NotFound, did_you_mean
 from headrace.log.directory import DirectoryLock, check_format
 from headrace.log.storage import OsStorage
 from headrace.wire.codes import Refusal
 from headrace.wire.security.credentials import HASHES, from_password
 from headrace.wire.security.registry import SecurityRegistry
+
+# The broker that runs is the one that writes these: it takes a change at once.
+_RUNNING_HINT: Final = (
+    "of a broker that runs, change users with Kafka's tool: kafka-configs --bootstrap-server … --alter "
+    "--entity-type users --entity-name USER --add-config 'SCRAM-SHA-512=[password=…]' "
+    "(or --delete-config SCRAM-SHA-512); or stop the broker first"
+)
 
 
 def set_password(data_dir: Path, user: str, password: str) -> None:
@@ -51,7 +59,10 @@ def list_users(data_dir: Path) -> dict[str, tuple[str, ...]]:
 def _registry(data_dir: Path) -> Iterator[SecurityRegistry]:
     storage = OsStorage()
     storage.make_directory(data_dir)
-    lock = DirectoryLock(data_dir)
+    try:
+        lock = DirectoryLock(data_dir)
+    except Conflict as conflict:
+        raise Conflict(conflict.message, hint=_RUNNING_HINT) from None
     try:
         check_format(storage, data_dir)
         yield SecurityRegistry(data_dir)
