@@ -14,7 +14,8 @@ OLD = (
 
 
 def problems(reader: str, writer: str) -> list[str]:
-    files = [load_file(file_of(f'syntax = "proto3"; {text}')) for text in (reader, writer)]
+    syntax = 'syntax = "proto2";' if "required" in reader + writer else 'syntax = "proto3";'
+    files = [load_file(file_of(f"{syntax} {text}")) for text in (reader, writer)]
     return protobuf_problems(files[0], files[1])
 
 
@@ -53,3 +54,42 @@ def test_changes_that_old_values_do_not_survive(old: str, new: str, words: str) 
 
 def test_a_message_may_not_go() -> None:
     assert problems("message B {}", "message A {} message B {}") == ["the message 'A' is gone"]
+
+
+@pytest.mark.parametrize(
+    ("reader", "writer", "words"),
+    [
+        ("package b; message A {}", "package a; message A {}", "the package changes from 'a' to 'b'"),
+        ("message A {}", "message A { message N {} }", "the message 'A.N' is gone"),
+        ("message A {}", "message A { required int32 n = 1; }", "A.n is required, and gone"),
+        ("message A { required int32 n = 1; }", "message A {}", "A.n is required, and the writer"),
+        (
+            "message A { oneof o { int32 x = 1; int32 y = 2; } }",
+            "message A { oneof o { int32 x = 1; } int32 y = 2; }",
+            "'y' moved",
+        ),
+        ("message A { C b = 1; } message B {} message C {}", "message A { B b = 1; } message B {}", "'B' is not 'C'"),
+        (
+            "message A { map<string, int32> m = 1; }",
+            "message A { repeated E m = 1; } message E {}",
+            "is not read as map",
+        ),
+    ],
+)
+def test_changes_that_confluent_refuses(reader: str, writer: str, words: str) -> None:
+    assert words in " ".join(problems(reader, writer))
+
+
+@pytest.mark.parametrize(
+    ("reader", "writer"),
+    [
+        ("message A { oneof o { int32 x = 1; int32 y = 2; } }", "message A { int32 x = 1; }"),
+        ("message A { int32 x = 1; int32 y = 2; }", "message A { oneof o { int32 x = 1; int32 y = 2; } }"),
+        ("message A {}", "message A { oneof o { int32 x = 1; int32 y = 2; } }"),
+        ("message A { int32 x = 1; }", "message A { optional int32 x = 1; optional int32 y = 2; }"),
+        ("message B {} message A { B b = 1; }", "message A { B b = 1; } message B {}"),
+        ("message A { map<string, int32> m = 1; }", "message A { map<string, int64> m = 1; }"),
+    ],
+)
+def test_changes_that_confluent_takes(reader: str, writer: str) -> None:
+    assert problems(reader, writer) == []

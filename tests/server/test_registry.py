@@ -15,10 +15,12 @@ from confluent_kafka.schema_registry.error import SchemaRegistryError
 from confluent_kafka.schema_registry.json_schema import JSONDeserializer, JSONSerializer
 from confluent_kafka.schema_registry.protobuf import ProtobufDeserializer, ProtobufSerializer
 from confluent_kafka.serialization import MessageField, SerializationContext
+from google.protobuf.descriptor import FileDescriptor
+from google.protobuf.descriptor_pool import DescriptorPool
 from google.protobuf.message_factory import GetMessageClass
 
 from headrace.formats.framing import split
-from headrace.formats.proto_schema import message_of
+from headrace.formats.proto_schema import file_of, message_of
 from headrace.registry import Registry, TopicJournal
 from headrace.wire.testing import BrokerProcess
 
@@ -128,3 +130,96 @@ def test_protobuf_values_are_written_and_read_through_it(registry: SchemaRegistr
     # The same file as text is the same schema.
     registered = registry.get_latest_version("proto-users-value")
     assert registry.register_schema("proto-users-value", Schema(text, "PROTOBUF")) == registered.schema_id
+
+
+def proto_file(pool: DescriptorPool, name: str, text: str) -> FileDescriptor:
+    file = file_of(text, name)
+    file.name = name
+    pool.AddSerializedFile(file.SerializeToString())
+    return pool.FindFileByName(name)
+
+
+def test_protobuf_with_imports_as_clients_register_it(registry: SchemaRegistryClient) -> None:
+    """The client's default names an import's subject after its file, slashes and all."""
+    pool = DescriptorPool()
+    proto_file(pool, "shop/common/addr.proto", 'syntax = "proto3"; package c; message Addr { string city = 1; }')
+    text = 'syntax = "proto3"; package s; import "shop/common/addr.proto"; message Cust { c.Addr home = 1; }'
+    customer = GetMessageClass(proto_file(pool, "shop/cust.proto", text).message_types_by_name["Cust"])
+    context = SerializationContext("customers", MessageField.VALUE)
+    settings = {"use.deprecated.format": False}
+    sent = customer(home={"city": "Ulm"})
+    value = ProtobufSerializer(customer, registry, settings)(sent, context)
+    assert ProtobufDeserializer(customer, settings, registry)(value, context) == sent
+    assert "shop/common/addr.proto" in registry.get_subjects()
+
+
+def test_subjects_with_slashes_work_on_every_route(client: httpx.Client) -> None:
+    body = {"schema": json.dumps(USER)}
+    url, name = "/api/registry", "a%2Fversions%2F1%25"
+    entry = client.post(f"{url}/subjects/{name}/versions", json=body).json()
+    assert entry["subject"] == "a/versions/1%"
+    assert client.get(f"{url}/subjects/{name}/versions").json() == [1]
+    assert client.get(f"{url}/subjects/{name}/versions/1/schema").json() == USER
+    assert client.get(f"{url}/subjects/{name}/versions/1/referencedby").json() == []
+    assert client.post(f"{url}/subjects/{name}", json=body).json()["version"] == 1
+    assert client.post(f"{url}/compatibility/subjects/{name}/versions/1", json=body).json()["is_compatible"]
+    for path, setting in (("config", {"compatibility": "FULL"}), ("mode", {"mode": "READWRITE"})):
+        for ask in (client.put(f"{url}/{path}/{name}", json=setting), client.get(f"{url}/{path}/{name}")):
+            assert ask.status_code == 200
+        assert client.delete(f"{url}/{path}/{name}").status_code == 200
+    assert client.delete(f"{url}/subjects/{name}/versions/1").json() == 1
+    assert client.delete(f"{url}/subjects/{name}?permanent=true").json() == [1]
+
+
+def test_lists_are_filtered_and_paged(client: httpx.Client) -> None:
+    url = "/api/registry"
+    for name in ("list-a", "list-b", "list-c"):
+        client.post(f"{url}/subjects/{name}/versions", json={"schema": json.dumps({**USER, "name": name[-1]})})
+    client.post(f"{url}/subjects/list-a/versions", json={"schema": json.dumps({**WIDER, "name": "a"})})
+    client.delete(f"{url}/subjects/list-c")
+
+    def asked(path: str) -> Any:
+        return client.get(f"{url}/{path}").json()
+
+    assert asked("subjects?subjectPrefix=list-") == ["list-a", "list-b"]
+    assert asked("subjects?subjectPrefix=:*:list-&deleted=true&offset=1&limit=1") == ["list-b"]
+    assert asked("subjects?subjectPrefix=list-&deletedOnly=true") == ["list-c"]
+    assert asked("subjects/list-a/versions?offset=1") == [2]
+    assert asked("subjects/list-c/versions?deletedOnly=true") == [1]
+    places = [(one["subject"], one["version"]) for one in asked("schemas?subjectPrefix=list-&deleted=true")]
+    assert places == [("list-a", 1), ("list-a", 2), ("list-b", 1), ("list-c", 1)]
+    latest = asked("schemas?subjectPrefix=list-&latestOnly=true")
+    assert [(one["subject"], one["version"]) for one in latest] == [("list-a", 2), ("list-b", 1)]
+    schema_id = asked("subjects/list-c/versions/1?deleted=true")["id"]
+    assert asked(f"schemas/ids/{schema_id}/subjects") == []
+    assert asked(f"schemas/ids/{schema_id}/subjects?deleted=true") == ["list-c"]
+    assert asked(f"schemas/ids/{schema_id}?fetchMaxId=true")["maxId"] >= schema_id
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body", "number"),
+    [
+        ("POST", "subjects/n/versions", {"schema": json.dumps(USER), "id": 9_999}, 42205),
+        ("POST", "subjects/n/versions", {"schema": json.dumps(USER), "metadata": {"properties": {"a": "b"}}}, 42201),
+        ("POST", "subjects/n/versions", {"schema": json.dumps(USER), "ruleSet": {"domainRules": [{}]}}, 42210),
+        ("POST", "subjects/n/versions", {"schema": json.dumps(USER), "version": 3}, 42201),
+        ("POST", "subjects/n/versions", {"schema": json.dumps(USER), "schemaType": "XML"}, 42201),
+        ("POST", "subjects/n/versions", {"schema": json.dumps(USER), "id": 1 << 40}, 422),
+        ("POST", "subjects/n/versions", {}, 422),
+        ("PUT", "config/n", {"compatibility": "FULL", "alias": "other"}, 400),
+        ("PUT", "mode", {"mode": "FORWARD"}, 42204),
+        ("GET", "config/nobody", None, 40408),
+        ("GET", "mode/nobody", None, 40409),
+        ("DELETE", "config/nobody", None, 40401),
+        ("DELETE", "mode/nobody", None, 40401),
+        ("DELETE", "subjects/nobody", None, 40401),
+        ("GET", "subjects/nobody/versions/0", None, 42202),
+        ("GET", "schemas/ids/99999", None, 40403),
+    ],
+)
+def test_what_is_not_taken_is_refused_by_its_number(
+    client: httpx.Client, method: str, path: str, body: dict[str, Any] | None, number: int
+) -> None:
+    answer = client.request(method, f"/api/registry/{path}", json=body)
+    assert answer.json()["error_code"] == number, answer.text
+    assert answer.status_code == (number if number < 1000 else number // 100)

@@ -48,11 +48,30 @@ def parse_with(text: str, others: Sequence[str]) -> ParsedAvro:
     try:
         for other in others:
             parse_schema(json.loads(other), named_schemas=named)
-        return ParsedAvro(parse_schema(json.loads(text), named_schemas=named), named)
+        parsed = ParsedAvro(parse_schema(json.loads(text), named_schemas=named), named)
+        _refuse_doubles(parsed.schema)
+        return parsed
+    except InvalidInput:
+        raise
     except RecursionError:
         raise InvalidInput("the Avro schema is nested too deeply") from None
     except Exception as error:  # the library raises what its dictionaries raise
         raise InvalidInput(f"this is no Avro schema: {type(error).__name__}: {error}") from error
+
+
+def _refuse_doubles(schema: Any) -> None:
+    """The library takes two fields of one name, and two symbols."""
+    waiting: list[Any] = [schema]
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, list):
+            waiting += part
+        elif isinstance(part, dict):
+            names = [field["name"] for field in part.get("fields", ())] + list(part.get("symbols", ()))
+            double = next((name for index, name in enumerate(names) if name in names[:index]), None)
+            if double is not None:
+                raise InvalidInput(f"this is no Avro schema: {part.get('name')!r} has {double!r} twice")
+            waiting += [part[key] for key in (*_INNER, "fields") if key in part]
 
 
 def whole_record(parsed: ParsedAvro) -> dict[str, Any]:

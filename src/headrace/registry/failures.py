@@ -19,14 +19,32 @@ class SchemaNotFound(NotFound):
     number: ClassVar[int] = 40403
 
 
-class SubjectInUse(NotFound):
+class SubjectDeleted(NotFound):
+    """A subject was deleted before, and can only be removed for good."""
+
+    number: ClassVar[int] = 40404
+
+
+class SubjectNotDeleted(NotFound):
     """A subject must be deleted before it can be removed for good."""
 
     number: ClassVar[int] = 40405
 
 
-class SettingNotFound(NotFound):
+class VersionDeleted(NotFound):
+    number: ClassVar[int] = 40406
+
+
+class VersionNotDeleted(NotFound):
+    number: ClassVar[int] = 40407
+
+
+class LevelNotFound(NotFound):
     number: ClassVar[int] = 40408
+
+
+class ModeNotFound(NotFound):
+    number: ClassVar[int] = 40409
 
 
 class InvalidSchema(InvalidInput):
@@ -47,6 +65,20 @@ class InvalidMode(InvalidInput):
 
 class NotPermitted(InvalidInput):
     number: ClassVar[int] = 42205
+
+
+class ReferenceExists(InvalidInput):
+    """Another schema refers to what should be deleted."""
+
+    number: ClassVar[int] = 42206
+
+
+class InvalidSubject(InvalidInput):
+    number: ClassVar[int] = 42208
+
+
+class InvalidRules(InvalidInput):
+    number: ClassVar[int] = 42210
 
 
 class Incompatible(Conflict):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Final
 
 from google.protobuf.descriptor import Descriptor, FieldDescriptor, FileDescriptor
@@ -23,11 +24,22 @@ _KINDS: Final[dict[int, str]] = {
 def protobuf_problems(reader: FileDescriptor, writer: FileDescriptor) -> list[str]:
     """Why the reader cannot read all that the writer may write; nothing where it can."""
     found: list[str] = []
-    for name, message in writer.message_types_by_name.items():
-        if name not in reader.message_types_by_name:
-            found.append(f"the message {name!r} is gone")
+    if reader.package != writer.package:
+        found.append(f"the package changes from {writer.package!r} to {reader.package!r}")
+    return found + _namesakes(reader.message_types_by_name, writer.message_types_by_name)
+
+
+def _namesakes(reader: Mapping[str, Descriptor], writer: Mapping[str, Descriptor]) -> list[str]:
+    """Of messages of one file, or inside one message: values may be written as any of them."""
+    found: list[str] = []
+    for name, message in writer.items():
+        if message.GetOptions().map_entry:
+            continue
+        if name not in reader:
+            found.append(f"the message {_local(message)!r} is gone")
         else:
-            found += _messages(reader.message_types_by_name[name], message, frozenset())
+            found += _messages(reader[name], message, frozenset())
+            found += _namesakes(reader[name].nested_types_by_name, message.nested_types_by_name)
     return found
 
 
@@ -38,14 +50,27 @@ def _messages(reader: Descriptor, writer: Descriptor, inside: frozenset[str]) ->
     found: list[str] = []
     for number, field in reader.fields_by_number.items():
         written = writer.fields_by_number.get(number)
+        place = f"{_local(reader)}.{field.name}"
         if written is not None:
-            found += _fields(field, written, f"{reader.full_name}.{field.name}", inside)
+            found += _fields(field, written, place, inside)
         elif field.is_required:
-            found.append(f"{reader.full_name}.{field.name} is required, and the writer does not write it")
+            found.append(f"{place} is required, and the writer does not write it")
+    return found + _gone(reader, writer) + _moved_into_oneof(reader, writer)
+
+
+def _gone(reader: Descriptor, writer: Descriptor) -> list[str]:
+    """Fields that the reader no longer has, where that matters."""
+    found: list[str] = []
+    kept = {_oneof(field) for field in reader.fields}
     for number, field in writer.fields_by_number.items():
-        if number not in reader.fields_by_number and _real_oneof(field):
-            found.append(f"{writer.full_name}.{field.name} is gone from a oneof")
-    return found + _moved_into_oneof(reader, writer)
+        if number in reader.fields_by_number:
+            continue
+        place = f"{_local(writer)}.{field.name}"
+        if field.is_required:
+            found.append(f"{place} is required, and gone")
+        elif (oneof := _oneof(field)) is not None and oneof in kept:
+            found.append(f"{place} is gone from a oneof")
+    return found
 
 
 def _fields(reader: FieldDescriptor, writer: FieldDescriptor, place: str, inside: frozenset[str]) -> list[str]:
@@ -56,26 +81,39 @@ def _fields(reader: FieldDescriptor, writer: FieldDescriptor, place: str, inside
         return [f"{place}: a single number and a list of them are not the same"]
     if reader.is_required and not writer.is_required:
         return [f"{place} is required, and the writer may leave it out"]
-    if reader.message_type is not None and writer.message_type is not None:
-        return _messages(reader.message_type, writer.message_type, inside)
-    return []
+    if reader.message_type is None or writer.message_type is None:
+        return []
+    if kinds[0] == "message" and _local(reader.message_type) != _local(writer.message_type):
+        return [f"{place}: the message {_local(writer.message_type)!r} is not {_local(reader.message_type)!r}"]
+    return _messages(reader.message_type, writer.message_type, inside)
 
 
 def _kind(field: FieldDescriptor) -> str:
+    if field.message_type is not None and field.message_type.GetOptions().map_entry:
+        return "map"
     return _KINDS.get(field.type, "group")
 
 
-def _real_oneof(field: FieldDescriptor) -> bool:
+def _local(message: Descriptor) -> str:
+    """Its name without the package."""
+    return message.full_name.removeprefix(f"{message.file.package}.")
+
+
+def _oneof(field: FieldDescriptor) -> str | None:
+    """The oneof that the field is in. An optional field has one of its own, which nobody wrote."""
     oneof = field.containing_oneof
-    return oneof is not None and len(oneof.fields) > 1
+    return None if oneof is None or oneof.name == f"_{field.name}" else str(oneof.name)
 
 
 def _moved_into_oneof(reader: Descriptor, writer: Descriptor) -> list[str]:
     """Two fields that could be set together cannot be any more."""
     found: list[str] = []
     for oneof in reader.oneofs:
-        written = [writer.fields_by_number.get(field.number) for field in oneof.fields]
-        free = [field for field in written if field is not None and not _real_oneof(field)]
-        if len(free) > 1:
-            found.append(f"{reader.full_name}: several fields moved into the oneof {oneof.name!r}")
+        fields = [
+            writer.fields_by_number[field.number] for field in oneof.fields if field.number in writer.fields_by_number
+        ]
+        free = [field for field in fields if _oneof(field) is None]
+        if free and len(fields) > 1:
+            names = ", ".join(repr(field.name) for field in free)
+            found.append(f"{_local(reader)}: {names} moved into the oneof {oneof.name!r}")
     return found

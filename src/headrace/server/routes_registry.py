@@ -6,15 +6,20 @@ import json
 from collections.abc import Callable
 from http import HTTPStatus
 from typing import Annotated, Any, Final
+from urllib.parse import unquote
 
-from fastapi import APIRouter, Query, Request, Response
+from fastapi import APIRouter, Depends, Query, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from fastapi.routing import APIRoute
 from pydantic import BaseModel, ConfigDict, Field
+from starlette.routing import Match
+from starlette.types import Scope
 
-from headrace.errors import HeadraceError
-from headrace.registry import KINDS, Entry, Reference, Registry, Schema
+from headrace.errors import HeadraceError, InvalidInput
+from headrace.registry import KINDS, Entry, Reference, Registry, Schema, SchemaKind
+from headrace.registry.failures import InvalidRules, InvalidSchema
+from headrace.registry.registry import ID_MAX
 from headrace.registry.schemas import descriptor_text, require_kind
 from headrace.server.problems import status_of
 from headrace.server.service import Service
@@ -31,6 +36,16 @@ class _Answer(JSONResponse):
 class _Route(APIRoute):
     """Errors as this API's clients read them: a number and a sentence."""
 
+    def matches(self, scope: Scope) -> tuple[Match, Scope]:
+        """A subject may hold a slash, which clients write as %2F: so the path is matched as it came."""
+        raw = scope.get("raw_path")
+        if raw is None:
+            return super().matches(scope)
+        match, found = super().matches({**scope, "path": raw.decode("ascii", "replace")})
+        parameters = found.get("path_params", {})
+        named = {name: unquote(value) if isinstance(value, str) else value for name, value in parameters.items()}
+        return match, {**found, "path_params": named} if parameters else found
+
     def get_route_handler(self) -> Callable[[Request], Any]:
         handle = super().get_route_handler()
 
@@ -41,7 +56,7 @@ class _Route(APIRoute):
                 number = getattr(error, "number", int(status_of(error)))
                 return _failure(number, _said(error))
             except RequestValidationError as error:
-                return _failure(int(HTTPStatus.UNPROCESSABLE_ENTITY), str(error.errors()[0]["msg"]))
+                return _failure(int(HTTPStatus.UNPROCESSABLE_ENTITY), _wrong(error))
 
         return handled
 
@@ -53,21 +68,43 @@ class ReferenceBody(BaseModel):
 
 
 class SchemaBody(BaseModel):
-    """Clients send more than is used here, and newer ones more than that."""
+    """Clients send more than is used here, and newer ones more than that; what has a meaning is refused by name."""
 
     model_config = ConfigDict(extra="ignore", populate_by_name=True)
 
     text: str = Field(alias="schema")
     kind: str | None = Field("AVRO", alias="schemaType")
     references: list[ReferenceBody] | None = Field(None, max_length=REFERENCES_MAX)
+    id: int | None = Field(None, le=ID_MAX)
+    version: int | None = Field(None, le=ID_MAX)
+    metadata: Any = None
+    rules: Any = Field(None, alias="ruleSet")
+    tags_to_add: Any = Field(None, alias="schemaTagsToAdd")
+    tags_to_remove: Any = Field(None, alias="schemaTagsToRemove")
 
     def schema_of(self) -> Schema:
+        """Raises InvalidSchema and InvalidRules for what is not supported here."""
+        if self.rules:
+            raise InvalidRules("ruleSet is not supported here", hint="register the schema without it")
+        for name, given in (("metadata", self.metadata), ("schema tags", self.tags_to_add or self.tags_to_remove)):
+            if given:
+                raise InvalidSchema(f"{name} is not supported here", hint="register the schema without it")
         references = tuple(Reference(one.name, one.subject, one.version) for one in self.references or ())
-        return Schema(require_kind(self.kind or "AVRO"), self.text, references)
+        return Schema(_kind(self.kind or "AVRO"), self.text, references)
 
 
 class LevelBody(BaseModel):
+    """Other settings of Confluent's are refused by name."""
+
+    model_config = ConfigDict(extra="allow")
+
     compatibility: str
+
+    def level(self) -> str:
+        others = [name for name, value in (self.model_extra or {}).items() if value not in (None, False)]
+        if others:
+            raise InvalidInput(f"{others[0]} is not supported here", valid=("compatibility",))
+        return self.compatibility
 
 
 class ModeBody(BaseModel):
@@ -75,11 +112,37 @@ class ModeBody(BaseModel):
 
 
 OrGlobal = Annotated[bool, Query(alias="defaultToGlobal")]
+DeletedOnly = Annotated[bool, Query(alias="deletedOnly")]
+Format = Annotated[str, Query(alias="format")]
+Prefix = Annotated[str, Query(alias="subjectPrefix")]
+
+
+class Page(BaseModel):
+    """Which part of a list is wanted; a negative limit means all of it."""
+
+    offset: int = 0
+    limit: int = -1
+
+    def of(self, found: list[Any]) -> list[Any]:
+        rest = found[max(self.offset, 0) :]
+        return rest if self.limit < 0 else rest[: self.limit]
+
+
+Paged = Annotated[Page, Depends()]
 
 
 def registry_router(service: Service) -> APIRouter:
     router = APIRouter(prefix=PREFIX, include_in_schema=False, default_response_class=_Answer, route_class=_Route)
-    for add in (_add_schemas, _add_subjects, _add_deletions, _add_comparisons, _add_levels, _add_modes):
+    for add in (
+        _add_schemas,
+        _add_ids,
+        _add_subjects,
+        _add_registration,
+        _add_deletions,
+        _add_comparisons,
+        _add_levels,
+        _add_modes,
+    ):
         add(router, service.registry)
     return router
 
@@ -94,53 +157,75 @@ def _add_schemas(router: APIRouter, registry: Registry) -> None:
     def contexts() -> list[str]:
         return ["."]
 
+    @router.get("/schemas")
+    def schemas(
+        page: Paged,
+        prefix: Prefix = "",
+        deleted: bool = False,
+        latest_only: Annotated[bool, Query(alias="latestOnly")] = False,
+    ) -> list[dict[str, Any]]:
+        found = registry.entries(deleted=deleted, prefix=_plain(prefix), latest_only=latest_only)
+        return [_entry_view(entry, registry) for entry in page.of(found)]
+
     @router.get("/schemas/types")
     def kinds() -> list[str]:
         return list(KINDS)
 
+
+def _add_ids(router: APIRouter, registry: Registry) -> None:
     @router.get("/schemas/ids/{schema_id}")
-    def schema_by_id(schema_id: int, written: Annotated[str, Query(alias="format")] = "") -> dict[str, Any]:
-        return _schema_view(registry.by_id(schema_id), registry, written)
+    def schema_by_id(
+        schema_id: int, written: Format = "", with_max: Annotated[bool, Query(alias="fetchMaxId")] = False
+    ) -> dict[str, Any]:
+        view = _schema_view(registry.by_id(schema_id), registry, written)
+        return {**view, "maxId": registry.id_max()} if with_max else view
 
     @router.get("/schemas/ids/{schema_id}/schema")
     def schema_text(schema_id: int) -> Any:
         return _raw(registry.by_id(schema_id))
 
     @router.get("/schemas/ids/{schema_id}/subjects")
-    def subjects_of(schema_id: int) -> list[str]:
-        return sorted({subject for subject, _ in registry.places(schema_id)})
+    def subjects_of(schema_id: int, page: Paged, deleted: bool = False) -> list[str]:
+        return page.of(sorted({subject for subject, _ in registry.places(schema_id, deleted=deleted)}))
 
     @router.get("/schemas/ids/{schema_id}/versions")
-    def versions_of(schema_id: int) -> list[dict[str, Any]]:
-        return [{"subject": subject, "version": version} for subject, version in registry.places(schema_id)]
+    def versions_of(schema_id: int, page: Paged, deleted: bool = False) -> list[dict[str, Any]]:
+        found = page.of(registry.places(schema_id, deleted=deleted))
+        return [{"subject": subject, "version": version} for subject, version in found]
 
 
 def _add_subjects(router: APIRouter, registry: Registry) -> None:
     @router.get("/subjects")
-    def subjects(deleted: bool = False) -> list[str]:
-        return registry.subjects(deleted=deleted)
+    def subjects(
+        page: Paged, prefix: Prefix = "", deleted: bool = False, deleted_only: DeletedOnly = False
+    ) -> list[str]:
+        return page.of(registry.subjects(deleted=deleted, deleted_only=deleted_only, prefix=_plain(prefix)))
 
     @router.get("/subjects/{subject}/versions")
-    def versions(subject: str, deleted: bool = False) -> list[int]:
-        return registry.versions(subject, deleted=deleted)
+    def versions(subject: str, page: Paged, deleted: bool = False, deleted_only: DeletedOnly = False) -> list[int]:
+        return page.of(registry.versions(subject, deleted=deleted, deleted_only=deleted_only))
 
     @router.get("/subjects/{subject}/versions/{version}")
-    def entry(
-        subject: str, version: str, deleted: bool = False, written: Annotated[str, Query(alias="format")] = ""
-    ) -> dict[str, Any]:
+    def entry(subject: str, version: str, deleted: bool = False, written: Format = "") -> dict[str, Any]:
         return _entry_view(registry.entry(subject, version, deleted=deleted), registry, written)
 
     @router.get("/subjects/{subject}/versions/{version}/schema")
-    def entry_text(subject: str, version: str) -> Any:
-        return _raw(registry.entry(subject, version).schema)
+    def entry_text(subject: str, version: str, deleted: bool = False) -> Any:
+        return _raw(registry.entry(subject, version, deleted=deleted).schema)
 
     @router.get("/subjects/{subject}/versions/{version}/referencedby")
-    def referenced_by(subject: str, version: str) -> list[int]:
-        return registry.referenced_by(subject, version)
+    def referenced_by(subject: str, version: str, page: Paged) -> list[int]:
+        return page.of(registry.referenced_by(subject, version))
 
+
+def _add_registration(router: APIRouter, registry: Registry) -> None:
     @router.post("/subjects/{subject}/versions")
     def register(subject: str, body: SchemaBody) -> dict[str, Any]:
-        return _entry_view(registry.register(subject, body.schema_of()), registry)
+        # Clients write numbers below one for what they leave to the registry.
+        asked_id = None if body.id is None or body.id < 0 else body.id
+        asked_version = None if body.version is None or body.version < 1 else body.version
+        entry = registry.register(subject, body.schema_of(), schema_id=asked_id, version=asked_version)
+        return _entry_view(entry, registry)
 
     @router.post("/subjects/{subject}")
     def find(subject: str, body: SchemaBody, deleted: bool = False) -> dict[str, Any]:
@@ -174,11 +259,11 @@ def _add_levels(router: APIRouter, registry: Registry) -> None:
 
     @router.put("/config")
     def set_level(body: LevelBody) -> dict[str, Any]:
-        return {"compatibility": registry.set_level(None, body.compatibility)}
+        return {"compatibility": registry.set_level(None, body.level())}
 
     @router.delete("/config")
     def unset_level() -> dict[str, Any]:
-        return {"compatibilityLevel": registry.set_level(None, None)}
+        return {"compatibilityLevel": registry.unset_level(None)}
 
     @router.get("/config/{subject}")
     def subject_level(subject: str, or_global: OrGlobal = False) -> dict[str, Any]:
@@ -186,11 +271,11 @@ def _add_levels(router: APIRouter, registry: Registry) -> None:
 
     @router.put("/config/{subject}")
     def set_subject_level(subject: str, body: LevelBody) -> dict[str, Any]:
-        return {"compatibility": registry.set_level(subject, body.compatibility)}
+        return {"compatibility": registry.set_level(subject, body.level())}
 
     @router.delete("/config/{subject}")
     def unset_subject_level(subject: str) -> dict[str, Any]:
-        return {"compatibilityLevel": registry.set_level(subject, None)}
+        return {"compatibilityLevel": registry.unset_level(subject)}
 
 
 def _add_modes(router: APIRouter, registry: Registry) -> None:
@@ -199,20 +284,24 @@ def _add_modes(router: APIRouter, registry: Registry) -> None:
         return {"mode": registry.mode(None)}
 
     @router.put("/mode")
-    def set_mode(body: ModeBody) -> dict[str, Any]:
-        return {"mode": registry.set_mode(None, body.mode)}
+    def set_mode(body: ModeBody, force: bool = False) -> dict[str, Any]:
+        return {"mode": registry.set_mode(None, body.mode, force=force)}
+
+    @router.delete("/mode")
+    def unset_mode() -> dict[str, Any]:
+        return {"mode": registry.unset_mode(None)}
 
     @router.get("/mode/{subject}")
     def subject_mode(subject: str, or_global: OrGlobal = False) -> dict[str, Any]:
         return {"mode": registry.mode(subject, or_global=or_global)}
 
     @router.put("/mode/{subject}")
-    def set_subject_mode(subject: str, body: ModeBody) -> dict[str, Any]:
-        return {"mode": registry.set_mode(subject, body.mode)}
+    def set_subject_mode(subject: str, body: ModeBody, force: bool = False) -> dict[str, Any]:
+        return {"mode": registry.set_mode(subject, body.mode, force=force)}
 
     @router.delete("/mode/{subject}")
     def unset_subject_mode(subject: str) -> dict[str, Any]:
-        return {"mode": registry.set_mode(subject, None)}
+        return {"mode": registry.unset_mode(subject)}
 
 
 def _schema_view(schema: Schema, registry: Registry, written: str = "") -> dict[str, Any]:
@@ -250,3 +339,20 @@ def _said(error: HeadraceError) -> str:
     """On one line, with what would be valid."""
     valid = f"; valid: {', '.join(error.valid)}" if error.valid else ""
     return f"{error.message}{valid}"
+
+
+def _wrong(error: RequestValidationError) -> str:
+    first = error.errors()[0]
+    return f"{'.'.join(map(str, first['loc']))}: {first['msg']}"
+
+
+def _kind(kind: str) -> SchemaKind:
+    try:
+        return require_kind(kind)
+    except InvalidInput as error:
+        raise InvalidSchema(error.message, valid=error.valid) from error
+
+
+def _plain(prefix: str) -> str:
+    """There is one context, whose name may stand before a subject's; `*` means all."""
+    return next((prefix.removeprefix(name) for name in (":*:", ":.:") if prefix.startswith(name)), prefix)

@@ -52,7 +52,7 @@ class LoggedSchemas:
         self._read_s = float("-inf")
 
     def by_id(self, schema_id: int) -> Schema:
-        if schema_id not in self._state.ids:
+        if not self._state.has_id(schema_id):
             self._read_on()
         return self._state.by_id(schema_id)
 
