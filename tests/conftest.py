@@ -7,12 +7,14 @@ from __future__ import annotations
 import os
 import random
 import shutil
+import signal
 from collections.abc import Iterator
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import settings
+from tests.missing import skip_without, summary
 from xdist.scheduler import LoadScopeScheduling  # type: ignore[import-untyped]
 
 if TYPE_CHECKING:
@@ -21,6 +23,22 @@ if TYPE_CHECKING:
 
 settings.register_profile("headrace", deadline=None, print_blob=True)
 settings.load_profile("headrace")
+
+
+def pytest_configure() -> None:
+    # In the background of a shell SIGINT is ignored, also in what tests start and end by Ctrl-C.
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Names what was skipped, why, and what brings it."""
+    reports = terminalreporter.stats.get("skipped", [])
+    lines = summary((report.nodeid, report.longrepr[2]) for report in reports if isinstance(report.longrepr, tuple))
+    if lines:
+        terminalreporter.section("skipped")
+        for line in lines:
+            terminalreporter.write_line(line)
 
 
 class _ByFolder(LoadScopeScheduling):  # type: ignore[misc]
@@ -48,9 +66,7 @@ def seed() -> int:
 def kcat() -> str:
     path = shutil.which("kcat")
     if path is None:
-        if os.environ.get("HEADRACE_REQUIRE_ALL") == "1":
-            pytest.fail("kcat is not installed, and HEADRACE_REQUIRE_ALL=1 demands it")
-        pytest.skip("kcat is NOT INSTALLED: the broker is not checked against librdkafka's own tool")
+        skip_without("kcat is not installed", "the broker with librdkafka's own tool is", "apt-get install kcat")
     return path
 
 

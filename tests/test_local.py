@@ -192,3 +192,22 @@ def test_a_case_is_the_same_with_and_without_spark(h: headrace.Local) -> None:
     assert made is not None
     assert rows_on_spark(h, between, *batches) == made.to_pylist()
     assert [row["s"] for row in made.to_pylist()] == [1, 2, 4, 7, 7, 10]
+
+
+SCRIPT = """
+import headrace
+
+with headrace.local() as h:
+    h.create_topic("a")
+    h.produce("a", [{"id": n} for n in range(10)])
+    h.start(headrace.Pipeline.from_text('topic a schema="id BIGINT" ! filter "id > 1" ! to-topic b', "quiet"))
+    assert h.wait_idle()
+    print(len(h.rows("b")))
+"""
+
+
+@pytest.mark.slow
+def test_a_script_prints_only_what_it_prints_itself() -> None:
+    """Neither the JVM, nor Spark's workers when it ends, nor librdkafka."""
+    done = subprocess.run([sys.executable, "-c", SCRIPT], capture_output=True, text=True, timeout=280, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "8\n", "")

@@ -273,6 +273,21 @@ def test_a_select_over_a_stream_shows_rows_while_they_come(up: Any) -> None:
     assert (both.code, "'few' means different things in the pipelines look, other" in both.err) == (2, True)
 
 
+def test_a_command_with_interrupts_ignored_ends_in_order_when_it_is_terminated(up: Any) -> None:
+    """As what a shell runs in the background."""
+    up("topic", "create", "background")
+    up("produce", "background", stdin=rows(1))
+    ignoring = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        process = up.start("consume", "background", "--follow")
+    finally:
+        signal.signal(signal.SIGINT, ignoring)
+    assert "d0" in process.stdout.readline()
+    process.terminate()
+    _, errors = process.communicate(timeout=DEADLINE_S)
+    assert (process.returncode, errors) == (130, "")
+
+
 def test_second_up_on_the_same_data_is_refused(up: Any) -> None:
     result = up("up", "--port", "0", "--http-port", "0")
     assert result.code == 2

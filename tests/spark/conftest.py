@@ -49,7 +49,7 @@ class Stack:
 
     def produce(self, topic: str, rows: Sequence[object]) -> None:
         """Objects go as JSON, bytes as they are; the key is the field `k`."""
-        producer = Producer({"bootstrap.servers": self.bootstrap})
+        producer = Producer({"bootstrap.servers": self.bootstrap, "log_level": 0})
         failures: list[object] = []
 
         def delivered(error: object, _: object) -> None:
@@ -105,6 +105,7 @@ class Stack:
                 "group.id": "tests",
                 "isolation.level": "read_committed",
                 "enable.auto.commit": False,
+                "log_level": 0,
             }
         )
         found: list[bytes] = []

@@ -16,6 +16,7 @@ from typing import Any
 
 import httpx
 import pytest
+from tests.missing import skip_without
 from playwright.sync_api import Browser, ConsoleMessage, Page, expect, sync_playwright
 
 from headrace.errors import NotFound
@@ -116,9 +117,7 @@ def api(up: Up) -> Iterator[httpx.Client]:
 def chromium_path() -> str:
     found = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
     if found is None:
-        if os.environ.get("HEADRACE_REQUIRE_ALL") == "1":
-            pytest.fail("Chromium is not installed, and HEADRACE_REQUIRE_ALL=1 demands it")
-        pytest.skip("Chromium is NOT INSTALLED (apt-get install chromium): the editor is not tested in a browser")
+        skip_without("Chromium is not installed", "the editor in a browser is", "apt-get install chromium")
     return found
 
 

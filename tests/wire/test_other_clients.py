@@ -6,12 +6,12 @@ tools of their languages, to where those keep them.
 
 from __future__ import annotations
 
-import os
 import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
+from tests.missing import skip_without
 
 from headrace.bench.log_kafka import kafka_classpath
 from headrace.errors import ExternalFailure
@@ -20,12 +20,6 @@ from headrace.wire.testing import BrokerProcess
 CLIENTS = Path(__file__).parent / "clients"
 DEADLINE_S = 150.0
 COMMITTED = sorted([f"committed{number}" for number in range(5)] * 2)
-
-
-def unavailable(reason: str) -> None:
-    if os.environ.get("HEADRACE_REQUIRE_ALL") == "1":
-        pytest.fail(f"HEADRACE_REQUIRE_ALL=1 demands it: {reason}")
-    pytest.skip(f"{reason}: the broker is NOT CHECKED against this client")
 
 
 def run(command: list[str], directory: Path) -> list[str]:
@@ -38,11 +32,11 @@ def run(command: list[str], directory: Path) -> list[str]:
 def test_java(shared_broker: BrokerProcess, tmp_path: Path) -> None:
     """Transactions of the newer kind with offsets in them, a group of each protocol, admin."""
     if shutil.which("java") is None:
-        unavailable("java is not installed")
+        skip_without("java is not installed", "the broker with Kafka's Java client is", "apt-get install default-jdk")
     try:
         classpath = kafka_classpath()
     except ExternalFailure as error:
-        unavailable(str(error))
+        skip_without(error.message, "the broker with Kafka's Java client is", "apt-get install maven")
     command = ["java", "-Xmx256m", "-cp", classpath, str(CLIENTS / "RoundTrip.java"), shared_broker.bootstrap, "java"]
     told = f"[{', '.join(COMMITTED)}]"
     assert run(command, tmp_path) == [f"classic {told}", f"consumer {told}", "moved 7", "partitions 2"]
@@ -51,7 +45,7 @@ def test_java(shared_broker: BrokerProcess, tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_go(shared_broker: BrokerProcess, tmp_path: Path) -> None:
     if shutil.which("go") is None:
-        unavailable("go is not installed")
+        skip_without("go is not installed", "the broker with franz-go is", "apt-get install golang")
     built = subprocess.run(
         ["go", "build", "-o", str(tmp_path / "client"), "."],
         cwd=CLIENTS / "franz",
@@ -61,7 +55,8 @@ def test_go(shared_broker: BrokerProcess, tmp_path: Path) -> None:
         check=False,
     )
     if built.returncode:
-        unavailable(f"franz-go cannot be built: {built.stderr[-300:]}")
+        fault = f"franz-go cannot be built ({built.stderr[-300:]})"
+        skip_without(fault, "the broker with franz-go is", "set GOPROXY to a mirror that can be reached")
     assert run([str(tmp_path / "client"), shared_broker.bootstrap, "go"], tmp_path) == [f"[{' '.join(COMMITTED)}]"]
 
 

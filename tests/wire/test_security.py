@@ -27,6 +27,7 @@ from confluent_kafka.admin import (  # type: ignore[attr-defined]
     UserScramCredentialDeletion,
     UserScramCredentialUpsertion,
 )
+from tests.missing import skip_without
 
 from headrace.errors import Conflict, CorruptData, InvalidConfig, NotFound
 from headrace.wire import protocol
@@ -53,7 +54,7 @@ def certificate(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
 def certificate_of(directory: Path, subject: str) -> tuple[Path, Path]:
     """A certificate for 127.0.0.1 that signs itself, and its key."""
     if shutil.which("openssl") is None:
-        pytest.skip("openssl is NOT INSTALLED: no certificate can be made, TLS is not checked")
+        skip_without("openssl is not installed", "TLS is", "apt-get install openssl")
     certificate, key = directory / "server.pem", directory / "server.key"
     command = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", subject]
     files = ["-keyout", str(key), "-out", str(certificate)]

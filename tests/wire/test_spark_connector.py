@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from tests.missing import skip_without
 
 from headrace.bench.connector import kafka_connector
 from headrace.errors import ExternalFailure
@@ -24,9 +24,7 @@ def test_batch_and_streams(shared_broker: BrokerProcess, tmp_path: Path) -> None
     try:
         settings = kafka_connector()
     except ExternalFailure as error:
-        if os.environ.get("HEADRACE_REQUIRE_ALL") == "1":
-            pytest.fail(f"HEADRACE_REQUIRE_ALL=1 demands Spark's connector: {error}")
-        pytest.skip(f"Spark's connector CANNOT BE HAD, the broker is not checked against it: {error}")
+        skip_without(error.message, "the broker with Spark's Kafka connector is", "apt-get install maven")
     with Client(shared_broker.bootstrap) as client:
         client.create_topics({"spark-in": 2, "spark-out": 2, "spark-real-time": 2})
     command = [sys.executable, str(SCRIPT), shared_broker.bootstrap, str(tmp_path), json.dumps(settings)]

@@ -81,7 +81,7 @@ class _Handle:
         self.library = _load()
         reason = ctypes.create_string_buffer(_ERROR_TEXT_BYTES)
         conf = self.library.rd_kafka_conf_new()
-        for name, value in settings.items():
+        for name, value in {"log_level": "0", **settings}.items():
             if self.library.rd_kafka_conf_set(conf, name.encode(), value.encode(), reason, _ERROR_TEXT_BYTES):
                 raise ExternalFailure(f"librdkafka: {reason.value.decode()}")
         self.client = self.library.rd_kafka_new(kind, conf, reason, _ERROR_TEXT_BYTES)

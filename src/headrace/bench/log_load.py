@@ -85,7 +85,7 @@ def _send_paced(spec: Spec) -> Work:
     """Records that carry the time at which they were handed over, so many each millisecond."""
     from confluent_kafka import Producer  # noqa: PLC0415
 
-    producer = Producer({"bootstrap.servers": spec["bootstrap"], "acks": "all", "linger.ms": 1})
+    producer = Producer({"bootstrap.servers": spec["bootstrap"], "acks": "all", "linger.ms": 1, "log_level": 0})
     padding = bytes(spec["record_bytes"] - _STAMP.size)
     per_step = max(1, round(spec["rate"] * PACE_S))
 
@@ -108,7 +108,8 @@ def _receive(spec: Spec) -> Work:
     """Milliseconds from hand-over to arrival, of each record; the clock is the machine's."""
     from confluent_kafka import Consumer, TopicPartition  # noqa: PLC0415
 
-    consumer = Consumer({"bootstrap.servers": spec["bootstrap"], "group.id": "bench", "enable.auto.commit": False})
+    settings = {"bootstrap.servers": spec["bootstrap"], "group.id": "bench", "enable.auto.commit": False}
+    consumer = Consumer({**settings, "log_level": 0})
     consumer.assign([TopicPartition(spec["topic"], 0, 0)])
     consumer.poll(1.0)
 

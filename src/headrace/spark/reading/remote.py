@@ -95,6 +95,7 @@ def _consumer(bootstrap: str) -> Consumer:
             "auto.offset.reset": "error",
             "enable.partition.eof": True,
             "fetch.queue.backoff.ms": 10,
+            "log_level": 0,  # what matters is raised as an error
         }
         _consumers[bootstrap] = Consumer(settings)
     return _consumers[bootstrap]

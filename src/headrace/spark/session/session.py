@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from headrace.errors import ExternalFailure
 from headrace.process.python import SAFE_PATH_VARIABLE, safe_python
 from headrace.spark.session.home import spark_home
-from headrace.spark.session.java import find_java
+from headrace.spark.session.java import java_home
 from headrace.spark.session.planners import start_planners
 
 if TYPE_CHECKING:
@@ -21,7 +21,10 @@ if TYPE_CHECKING:
 TASK_SLOTS = max(8, 4 * (os.cpu_count() or 2))
 TASK_TRIES = 3
 
+# The gateway's own level, or Spark sets it to WARN, and prints that.
 _LOG4J = """rootLogger.level = error
+logger.gateway.name = org.apache.spark.api.python.PythonGatewayServer
+logger.gateway.level = error
 rootLogger.appenderRef.file.ref = file
 appender.file.type = RollingFile
 appender.file.name = file
@@ -55,7 +58,6 @@ class SparkSettings:
 def start_session(settings: SparkSettings) -> SparkSession:
     """Starts the JVM, or takes the running one. Raises ExternalFailure when Java is missing or does not start."""
     settings.directory.mkdir(parents=True, exist_ok=True)
-    os.environ["JAVA_HOME"] = str(find_java(settings.directory).home)
     is_local = settings.master.startswith("local")
     os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
     os.environ["PYSPARK_PYTHON"] = start_planners().python if is_local else sys.executable
@@ -69,7 +71,7 @@ def start_session(settings: SparkSettings) -> SparkSession:
     for name, value in session_conf(settings, log4j).items():
         builder = builder.config(name, value)
     try:
-        with spark_home(settings.directory), safe_python():
+        with java_home(settings.directory), spark_home(settings.directory), safe_python():
             session = builder.getOrCreate()
         _let_snapshots_be_copied(session)
         return session
@@ -121,6 +123,5 @@ def session_conf(settings: SparkSettings, log4j: Path) -> dict[str, str]:
         "spark.sql.streaming.numRecentProgressUpdates": "20",
         "spark.sql.streaming.noDataProgressEventInterval": "10000",
         "spark.ui.showConsoleProgress": "false",
-        "spark.log.level": "ERROR",
         **settings.extra,
     }
