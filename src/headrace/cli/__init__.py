@@ -15,6 +15,7 @@ from headrace.cli import (
     consume,
     demo,
     doctor,
+    logout,
     operator,
     operators,
     pipeline,
@@ -47,6 +48,7 @@ app.add_typer(topic.app, name="topic")
 app.command("produce")(produce.command)
 app.command("consume")(consume.command)
 app.add_typer(user.app, name="user")
+app.command("logout")(logout.command)
 app.add_typer(pipeline.app, name="pipeline")
 app.command("backup")(backup.command)
 app.command("restore")(restore.command)

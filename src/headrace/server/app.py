@@ -22,6 +22,7 @@ from headrace.server.routes_system import system_router
 from headrace.server.routes_topics import topics_router
 from headrace.server.security import Guard
 from headrace.server.service import Service
+from headrace.server.sessions import Sessions
 
 ROUTERS = (
     system_router,
@@ -42,7 +43,8 @@ def create_app(service: Service, *, token: str, port: int) -> ASGIApp:
     install_editor(app)
     limits = service.settings.limits
     rates = RequestRates(limits.requests_per_second, limits.costly_requests_per_second)
-    return Guard(app, token=token, port=port, body_bytes_max=limits.body_bytes_max, rates=rates)
+    sessions = Sessions(service.settings.data_directory, token)
+    return Guard(app, token=token, port=port, limits=limits, rates=rates, sessions=sessions)
 
 
 def create_api(service: Service) -> FastAPI:

@@ -93,6 +93,10 @@ class ServerClient:
         found: list[dict[str, Any]] = self._call("POST", "/api/sql", {"sql": sql})["results"]
         return found
 
+    def logout(self) -> None:
+        """Ends the sessions of all browsers."""
+        self._call("POST", "/api/logout")
+
     def delete(self, name: str) -> dict[str, Any]:
         return self._call("DELETE", _pipeline(name))
 
@@ -168,7 +172,7 @@ class ServerClient:
             raise _unreachable(error) from error
         if response.is_error:
             raise _error(response)
-        answer: dict[str, Any] = response.json()
+        answer: dict[str, Any] = response.json() if response.content else {}
         return answer
 
 

@@ -2,7 +2,8 @@
 
 The API runs code, so loopback alone is not enough: any web page can make a browser send requests to 127.0.0.1, and by
 DNS rebinding under the page's own name. Pages of other ports of this machine count as the same *site*, and get our
-cookie sent: so what changes something needs the token in a header, or our own origin beside the cookie.
+cookie sent: so what changes something needs the token in a header, or our own origin beside the cookie. The cookie is
+a session and never the token, which only logs in.
 """
 
 from __future__ import annotations
@@ -20,31 +21,53 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from headrace.server.headers import with_headers
+from headrace.server.peers import Peer
 from headrace.server.problems import problem
 from headrace.server.rates import RequestRates
+from headrace.server.sessions import Sessions
+from headrace.server.settings import ServerLimits
 
 # What clients of schema registries send is JSON under a name of its own; no page can send it without asking first.
 JSON_TYPES: Final = ("application/json", "application/vnd.schemaregistry.v1+json")
 OPEN_PATHS: Final = frozenset({"/health"})
+# Answered also when the server has all the requests that it takes.
+HEALTH_PATHS: Final = frozenset({"/health", "/ready"})
 HOST_NAMES: Final = ("127.0.0.1", "localhost")
 SAFE_METHODS: Final = ("GET", "HEAD")
 # Paths that are no pages: a token in their URL is not taken, for URLs end up in logs and histories.
 API_PATHS: Final = ("/api/", "/metrics", "/ready", "/health")
+# With the cookie it ends this browser's session, with the token those of all browsers.
+LOGOUT_PATH: Final = "/api/logout"
+# Where the HTTP server keeps what it knows of a connection, among the state of a request.
+PEER: Final = "peer"
 _COOKIE_BYTES_MAX: Final = 8_192
 
 _LOGIN_PAGE: Final = """<!doctype html><html lang="en"><meta charset="utf-8"><title>Headrace</title>
 <h1>This Headrace wants its token</h1>
-<p>Open the address that <code>headrace up</code> printed: it ends in <code>/?token=…</code>.</p></html>
+<p>Open the address that <code>headrace up</code> printed: it ends in <code>/?token=…</code>. The token is also the
+content of the file <code>token</code> in the data directory.</p></html>
 """
 
 
 class Guard:
     """The outermost layer: nothing inside sees a request that is refused here."""
 
-    def __init__(self, app: ASGIApp, *, token: str, port: int, body_bytes_max: int, rates: RequestRates) -> None:
+    def __init__(
+        self,
+        app: ASGIApp,
+        *,
+        token: str,
+        port: int,
+        limits: ServerLimits,
+        rates: RequestRates,
+        sessions: Sessions,
+    ) -> None:
         self._app = app
         self._token = token.encode()
-        self._body_bytes_max = body_bytes_max
+        self._sessions = sessions
+        self._body_bytes_max = limits.body_bytes_max
+        self._requests_max = limits.connections_max
+        self._requests = 0
         self._rates = rates
         self._hosts = {f"{name}:{port}" for name in HOST_NAMES}
         self._origins = {f"http://{host}" for host in self._hosts}
@@ -57,12 +80,32 @@ class Guard:
             return
         if scope["type"] != "http":
             return
+        self._requests += 1
+        try:
+            await self._answer(scope, receive, send)
+        finally:
+            self._requests -= 1
+
+    async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
         headers = Headers(scope=scope)
-        answer = self._foreign(scope, headers) or self._login(scope) or self._unwelcome(scope, headers)
+        answer = (
+            self._busy(scope)
+            or self._foreign(scope, headers)
+            or self._login(scope)
+            or self._unwelcome(scope, headers)
+            or self._logout(scope, headers)
+        )
         if answer is not None:
             await answer(scope, receive, with_headers(send))
         else:
-            await self._app(scope, self._limited(receive), with_headers(send))
+            await self._app(scope, self._limited(receive), self._until_logout(headers, scope, with_headers(send)))
+
+    def _busy(self, scope: Scope) -> Response | None:
+        if self._requests <= self._requests_max or scope["path"] in HEALTH_PATHS:
+            return None
+        response = problem(HTTPStatus.SERVICE_UNAVAILABLE, "busy", f"{self._requests_max} requests are being served")
+        response.headers["Retry-After"] = "1"
+        return response
 
     def _foreign(self, scope: Scope, headers: Headers) -> Response | None:
         """A refusal for a host that is not ours, and for a page that is not ours."""
@@ -76,7 +119,7 @@ class Guard:
         return None
 
     def _login(self, scope: Scope) -> Response | None:
-        """A page opened with the token in its URL: kept as a cookie that scripts cannot read, and gone from the URL."""
+        """A page opened with the token in its URL: a session begins, and the token is gone from the URL."""
         if scope["method"] != "GET" or _is_api(scope["path"]):
             return None
         query = parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True)
@@ -86,15 +129,44 @@ class Guard:
         # Never `//host`, which a browser would take for another server.
         path = "/" + quote(scope["path"].lstrip("/\\"))
         response = RedirectResponse(f"{path}?{rest}" if rest else path, status_code=HTTPStatus.SEE_OTHER)
-        response.set_cookie(self._cookie, self._token.decode(), path="/", httponly=True, samesite="strict")
+        session_id = self._sessions.begin(_account(scope))
+        response.set_cookie(self._cookie, session_id, path="/", httponly=True, samesite="strict")
         return response
 
+    def _logout(self, scope: Scope, headers: Headers) -> Response | None:
+        if scope["method"] != "POST" or scope["path"] != LOGOUT_PATH:
+            return None
+        if self._is_token(_header_token(headers)):
+            self._sessions.end_all()
+        else:
+            self._sessions.end(self._cookie_session(headers))
+        response = Response(status_code=HTTPStatus.NO_CONTENT)
+        response.delete_cookie(self._cookie, path="/", httponly=True, samesite="strict")
+        return response
+
+    def _until_logout(self, headers: Headers, scope: Scope, send: Send) -> Send:
+        """A stream of events that a session opened ends with it."""
+        if self._is_token(_header_token(headers)) or scope["path"] in OPEN_PATHS:
+            return send
+        session_id, account, is_over = self._cookie_session(headers), _account(scope), False
+
+        async def sending(message: Message) -> None:
+            nonlocal is_over
+            if is_over:
+                return
+            if message.get("more_body") and not self._sessions.is_open(session_id, account):
+                is_over = True
+                message = {"type": "http.response.body", "body": b"", "more_body": False}
+            await send(message)
+
+        return sending
+
     def _unwelcome(self, scope: Scope, headers: Headers) -> Response | None:
-        """A refusal for a request without the token, of a wrong kind, too large, or one too many."""
+        """A refusal for a request without token and session, of a wrong kind, too large, or one too many."""
         if scope["path"] in OPEN_PATHS:
             return None
         by_header = self._is_token(_header_token(headers))
-        if not by_header and not self._is_token(self._cookie_token(headers)):
+        if not by_header and not self._sessions.is_open(self._cookie_session(headers), _account(scope)):
             return _no_token(scope, headers)
         changes = scope["method"] not in SAFE_METHODS
         if changes and not by_header and headers.get("origin") not in self._origins:
@@ -110,7 +182,7 @@ class Guard:
     def _is_token(self, offered: str) -> bool:
         return hmac.compare_digest(offered.encode("utf-8", "surrogateescape"), self._token)
 
-    def _cookie_token(self, headers: Headers) -> str:
+    def _cookie_session(self, headers: Headers) -> str:
         given = headers.get("cookie", "")
         try:
             morsel = SimpleCookie(given).get(self._cookie) if len(given) <= _COOKIE_BYTES_MAX else None
@@ -135,6 +207,11 @@ class Guard:
     @property
     def _too_large(self) -> str:
         return f"the body is larger than {self._body_bytes_max} bytes"
+
+
+def _account(scope: Scope) -> int | None:
+    peer: Peer | None = scope.get("state", {}).get(PEER)
+    return None if peer is None else peer.account
 
 
 def _is_api(path: str) -> bool:

@@ -12,7 +12,12 @@ TOKEN_VARIABLE = "HEADRACE_TOKEN"  # noqa: S105 - the name of the variable, not 
 class ServerLimits:
     body_bytes_max: int = 4 * 1024 * 1024
     event_streams_max: int = 20
+    # Requests at once; the reserve is for connections that ask for nothing else than /health and /ready.
     connections_max: int = 200
+    connections_reserve: int = 50
+    # From the connection, or the last answer, to the end of a request's headers; then to the end of its body.
+    request_wait_s: float = 20.0
+    body_wait_s: float = 30.0
     requests_per_second: float = 200
     costly_requests_per_second: float = 20
     keep_alive_s: float = 15.0

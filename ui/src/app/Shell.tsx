@@ -4,6 +4,7 @@ import type { ReactNode } from "react";
 import { Link, useLocation } from "wouter";
 import { ErrorBoundary } from "@/shared/ErrorBoundary";
 import { ConnectionStatus } from "./ConnectionStatus";
+import { LogoutButton } from "./LogoutButton";
 import { paths } from "./paths";
 import classes from "./Shell.module.css";
 import { ThemeSwitch } from "./ThemeSwitch";
@@ -47,6 +48,7 @@ export function Shell({ children }: { children: ReactNode }) {
         <div id="header-slot" className={classes.slot} />
         <ConnectionStatus />
         <ThemeSwitch />
+        <LogoutButton />
       </header>
       <main id="main" className={classes.main} tabIndex={-1}>
         <ErrorBoundary key={location}>{children}</ErrorBoundary>
