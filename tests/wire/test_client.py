@@ -163,7 +163,20 @@ def test_a_request_that_is_not_repeated_leaves_no_broken_connection(start_broker
     with Client(broker.bootstrap) as client:
         client.create_topics({"broken": 1})
         client.produce({"broken": {0: batch(b"x")}})
-        broker.restart()
+        broker.kill()
         with pytest.raises(ConnectionLost):
             client.produce({"broken": {0: batch(b"y")}})
+        broker.start()
         client.produce({"broken": {0: batch(b"z")}})
+
+
+def test_a_connection_that_was_closed_meanwhile_is_replaced_before_anything_is_sent(
+    start_broker: Callable[..., BrokerProcess],
+) -> None:
+    """What may not be sent twice is not lost either: nothing went over the old one."""
+    broker = start_broker()
+    with Client(broker.bootstrap) as client:
+        client.create_topics({"idle": 1})
+        client.produce({"idle": {0: batch(b"x")}})
+        broker.restart()
+        assert client.produce({"idle": {0: batch(b"y")}}) == {("idle", 0): 1}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import socket
+import struct
 import subprocess
 import sys
 from pathlib import Path
@@ -11,8 +12,9 @@ from pathlib import Path
 import pytest
 
 from headrace.errors import InvalidConfig
-from headrace.wire import BrokerConfig, load_config
+from headrace.wire import BrokerConfig, load_config, protocol
 from headrace.wire.client import Client, ConnectionLost
+from headrace.wire.messages.fetch import FetchPartition, FetchRequest
 from headrace.wire.process import main
 from headrace.wire.testing import BrokerProcess
 
@@ -123,21 +125,27 @@ def resident_mb(pid: int) -> float:
 
 
 def test_connections_beyond_the_limit_are_closed_and_the_others_served(tmp_path: Path) -> None:
+    """Those that wait for an answer are never closed to make room."""
     config = tmp_path / "broker.toml"
     config.write_text("connections_max = 3\n")
     broker = BrokerProcess(tmp_path / "data", "--config", str(config))
     broker.start()
     try:
-        held = [socket.create_connection(("127.0.0.1", broker.port)) for _ in range(2)]
         with Client(broker.bootstrap) as client:
-            client.metadata()
-            with pytest.raises(ConnectionLost), Client(broker.bootstrap, timeout_ms=100) as fourth:
-                fourth.metadata()
-            client.metadata()
+            client.create_topics({"quiet": 1})
+        wanted = FetchRequest(60_000, 1, 100, 0, (FetchPartition("quiet", 0, 0, 100),))
+        body = struct.pack(">hhih", protocol.FETCH.key, 4, 1, -1) + b"".join(
+            protocol.FETCH.codec.encode_request(4, wanted)
+        )
+        held = [socket.create_connection(("127.0.0.1", broker.port)) for _ in range(3)]
+        for connection in held:
+            connection.sendall(struct.pack(">i", len(body)) + body)
+        with pytest.raises(ConnectionLost), Client(broker.bootstrap, timeout_ms=100) as fourth:
+            fourth.metadata()
         for connection in held:
             connection.close()
         with Client(broker.bootstrap) as client:
             assert client.metadata().brokers, "there is room again"
-        assert "more than 3 connections" in broker.log
+        assert "more than 3 connections in all, none of them idle" in broker.log
     finally:
         broker.stop()

@@ -19,6 +19,7 @@ from headrace.wire.coordinators.consumer_group import ConsumerLimits
 from headrace.wire.coordinators.consumer_groups import ConsumerGroups
 from headrace.wire.coordinators.group import GroupLimits
 from headrace.wire.coordinators.groups import Groups, GroupsLimits
+from headrace.wire.door import Door, DoorLimits
 from headrace.wire.event_log import EventLog
 from headrace.wire.gate import IngestGate
 from headrace.wire.housekeeping import Housekeeping
@@ -53,6 +54,7 @@ class Broker:
         self._storage = storage
         self._clock = clock
         self._connections: set[Connection] = set()
+        self._door = Door(_door_limits(config))
         self._memory = RequestMemory(config.in_flight_bytes_total_max)
         self._listening: Listening | None = None
         self._housekeeping: asyncio.Task[None] | None = None
@@ -130,7 +132,7 @@ class Broker:
         self._housekeeping = asyncio.get_running_loop().create_task(Housekeeping(self._services).run())
 
     async def _listen(self, security: SecurityRegistry) -> None:
-        self._listening = Listening(self.config, security, self._connect)
+        self._listening = Listening(self.config, security, self._door, self._connect)
         await self._listening.open()
 
     async def stop(self) -> None:
@@ -187,13 +189,10 @@ class Broker:
     # -- connections --------------------------------------------------------------------------------------------
 
     def _connect(self, listener: Listener) -> Connection:
-        return Connection(self._services, listener, self._memory, self._admit, self._connections.discard)
-
-    def _admit(self, connection: Connection) -> bool:
-        if len(self._connections) >= self.config.connections_max:
-            return False
-        self._connections.add(connection)
-        return True
+        services, memory = self._services, self._memory
+        return Connection(
+            services, listener, memory, self._door, came=self._connections.add, gone=self._connections.discard
+        )
 
     # -- time ---------------------------------------------------------------------------------------------------
 
@@ -207,6 +206,16 @@ class Broker:
             await self._transactions.abort_expired()
         except Refusal as refusal:
             _log.error("transaction cannot be aborted yet", reason=str(refusal))
+
+
+def _door_limits(config: BrokerConfig) -> DoorLimits:
+    return DoorLimits(
+        config.connections_max,
+        config.connections_per_address_max,
+        config.connections_idle_ms_max,
+        config.first_request_ms_max,
+        config.partial_request_ms_max,
+    )
 
 
 def _monotonic_ms() -> int:

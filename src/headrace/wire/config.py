@@ -50,7 +50,14 @@ class BrokerConfig:
     partitions_max: int = 4_000
     retention_interval_ms: int = 60_000
 
-    connections_max: int = 1_024
+    # In all, and from one address; loopback counts as one. Above it the connection that was silent longest is closed.
+    connections_max: int = 2_048
+    connections_per_address_max: int = 1_024
+    # A connection without a request for so long is closed. Clients connect again by themselves.
+    connections_idle_ms_max: int = 600_000
+    # The first request must be there by then; of a request that has begun some byte must come within the other.
+    first_request_ms_max: int = 30_000
+    partial_request_ms_max: int = 30_000
     request_bytes_max: int = 100 * _MIB
     # All requests but Produce, whose records are passed on undecoded.
     control_request_bytes_max: int = 8 * _MIB

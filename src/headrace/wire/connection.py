@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import socket
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -10,6 +11,7 @@ from inspect import iscoroutine
 from typing import Any, Final, cast
 
 from headrace.wire.config import BrokerConfig
+from headrace.wire.door import Door, Visit
 from headrace.wire.event_log import EventLog
 from headrace.wire.frames import FrameReceiver, Piece, RequestHeader, read_header, response_frame
 from headrace.wire.handlers.table import ROUTES, Route, unsupported_api_versions
@@ -26,6 +28,10 @@ BEFORE_AUTHENTICATION: Final = (API_VERSIONS_KEY, SASL_HANDSHAKE.key, SASL_AUTHE
 
 # Of a client that has not proved who it is.
 STRANGER_FRAME_BYTES_MAX: Final = 512 * 1024
+
+
+# A peer that is gone without a word is noticed after IDLE + CNT × INTVL seconds.
+KEEP_ALIVE: Final = {"TCP_KEEPIDLE": 60, "TCP_KEEPINTVL": 15, "TCP_KEEPCNT": 4}
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,10 +60,12 @@ class Connection(asyncio.BufferedProtocol):
         services: Services,
         listener: Listener,
         memory: RequestMemory,
-        admit: Callable[[Connection], bool],
+        door: Door,
+        *,
+        came: Callable[[Connection], None],
         gone: Callable[[Connection], None],
     ) -> None:
-        """`admit` is asked once, when connected; `gone` is told when the connection is closed."""
+        """The door is asked once, when connected. `came` is called when it let the client in, `gone` afterwards."""
         self._services = services
         self._listener = listener
         self._memory = memory
@@ -65,7 +73,9 @@ class Connection(asyncio.BufferedProtocol):
         self._muted = False
         self._stranger_timer: asyncio.TimerHandle | None = None
         self._config: BrokerConfig = services.config
-        self._admit = admit
+        self._door = door
+        self._visit: Visit | None = None
+        self._came = came
         self._gone = gone
         self._receiver = FrameReceiver(self._config.request_bytes_max)
         self._waiting: deque[_Received] = deque()
@@ -86,12 +96,28 @@ class Connection(asyncio.BufferedProtocol):
         self._client_host = str(peer[0]) if peer else ""
         self._session = self._listener.session(self._client_host, transport.get_extra_info("peercert"))
         self._outbox = Outbox(tcp, self._config.unsent_bytes_max, self.close)
-        if not self._admit(self):
-            self.close(f"more than {self._config.connections_max} connections")
-        elif not self._session.authenticated:
+        if not self._enter(tcp):
+            tcp.abort()
+            return
+        if not self._session.authenticated:
             self._receiver.frame_bytes_max = STRANGER_FRAME_BYTES_MAX
             limit_s = self._config.authentication_ms_max / 1000
             self._stranger_timer = asyncio.get_running_loop().call_later(limit_s, self._close_stranger)
+
+    def _enter(self, transport: asyncio.Transport) -> bool:
+        keep_alive(transport.get_extra_info("socket"))
+        visit = self._door.enter(self._client_host, asyncio.get_running_loop().time())
+        if isinstance(visit, str):
+            self._door.refused.warning(client=self._client_host, reason=visit)
+            return False
+        visit.busy, visit.close = self._is_busy, self.close
+        self._visit = visit
+        self._came(self)
+        return True
+
+    def _is_busy(self) -> bool:
+        """Whether its silence is not the client's fault."""
+        return bool(self._in_flight or self._waiting or self._muted or self._reading_paused)
 
     def _close_stranger(self) -> None:
         """Strangers must not keep others from connecting by merely being there."""
@@ -102,11 +128,15 @@ class Connection(asyncio.BufferedProtocol):
         return self._receiver.free()
 
     def buffer_updated(self, nbytes: int) -> None:
+        whole = False
         try:
             for frame in self._receiver.advance(nbytes):
                 self._waiting.append(self._accept(frame))
+                whole = True
         except Malformed as error:
             self.close(str(error))
+        if self._visit is not None:
+            self._visit.heard(asyncio.get_running_loop().time(), whole=whole, partial=self._receiver.is_partial)
         self._start_requests()
 
     def eof_received(self) -> bool:
@@ -137,6 +167,8 @@ class Connection(asyncio.BufferedProtocol):
         for request in self._in_flight:
             if request.received.route.waits:
                 request.task.cancel()
+        if self._visit is not None:
+            self._door.leave(self._visit)
         self._gone(self)
 
     @property
@@ -147,10 +179,10 @@ class Connection(asyncio.BufferedProtocol):
     # -- requests -----------------------------------------------------------------------------------------------
 
     def close(self, reason: str | None = None) -> None:
-        """Without a reason the broker is stopping."""
+        """Without a reason it is nobody's fault: the broker stops, or nothing came for long."""
         if self._transport is not None:
             if reason is not None:
-                _log.warning("connection closed", client=self._client_host, reason=reason)
+                self._door.closed.warning(client=self._client_host, reason=reason)
             self._transport.abort()
 
     def _accept(self, frame: memoryview | bytes) -> _Received:
@@ -282,6 +314,8 @@ class Connection(asyncio.BufferedProtocol):
     def _flush(self) -> None:
         pieces, self._outgoing = self._outgoing, []
         if pieces and self._outbox is not None:
+            if self._visit is not None:
+                self._visit.heard_s = asyncio.get_running_loop().time()
             self._outbox.send(pieces)
 
     def _end(self) -> None:
@@ -294,3 +328,10 @@ class Connection(asyncio.BufferedProtocol):
         """A mistake of ours: this client cannot be answered, the others are not concerned."""
         _log.error("request failed", api=received.route.api.name, version=received.header.version, error=error)
         self.close(f"{received.route.api.name} failed: {type(error).__name__}")
+
+
+def keep_alive(connection: socket.socket) -> None:
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+    for name, value in KEEP_ALIVE.items():
+        if hasattr(socket, name):
+            connection.setsockopt(socket.IPPROTO_TCP, getattr(socket, name), value)

@@ -8,12 +8,23 @@ from __future__ import annotations
 
 import json
 import logging
+import re
 import sys
+import time
+from collections import Counter
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any, Final, NamedTuple
 
 _NAME: Final = "headrace.wire"
+
+# Lines of one kind of event that clients cause, in so many seconds; beyond it they are only counted.
+LINES_MAX: Final = 20
+PERIOD_S: Final = 60.0
+# Kinds of reasons told apart in that time.
+KINDS_MAX: Final = 50
+
+_NUMBERS: Final = re.compile(r"-?\d+")
 
 
 class Event(NamedTuple):
@@ -45,6 +56,36 @@ class EventLog:
     def exception(self, event: str, **fields: object) -> None:
         """With the traceback of the exception being handled."""
         self._logger.exception(Event(event, fields))
+
+
+class CountedLog:
+    """For what clients can cause as often as they like: of each reason a few lines in a while, then how many more."""
+
+    def __init__(self, event: str, *, lines_max: int = LINES_MAX, period_s: float = PERIOD_S) -> None:
+        self._event = event
+        self._lines_max = lines_max
+        self._period_s = period_s
+        self._began_s = time.monotonic()
+        self._counts: Counter[str] = Counter()
+        self._log = EventLog()
+
+    def warning(self, *, reason: str, **fields: object) -> None:
+        self.settle()
+        # Numbers differ with every client; a reason is its words.
+        words = _NUMBERS.sub("…", reason)
+        kind = words if words in self._counts or len(self._counts) < KINDS_MAX else "other reasons"
+        self._counts[kind] += 1
+        if self._counts[kind] <= self._lines_max:
+            self._log.warning(self._event, **fields, reason=reason)
+
+    def settle(self) -> None:
+        """Called now and then: what was only counted is logged once the while is over."""
+        if time.monotonic() - self._began_s < self._period_s:
+            return
+        counts, self._counts, self._began_s = self._counts, Counter(), time.monotonic()
+        for kind, count in counts.items():
+            if count > self._lines_max:
+                self._log.warning(self._event, more=count - self._lines_max, reason=kind)
 
 
 def log_to_stderr() -> None:

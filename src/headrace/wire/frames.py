@@ -32,14 +32,22 @@ class FrameReceiver:
     def __init__(self, frame_bytes_max: int) -> None:
         # May be changed at any time; frames whose length was read already are not concerned.
         self.frame_bytes_max = frame_bytes_max
-        self._shared = bytearray(RECEIVE_BUFFER_BYTES)
+        # Made with the first byte: who never says anything costs next to nothing.
+        self._shared = bytearray()
         self._large: memoryview | None = None
         self._large_bytes = 0
         self._filled = 0
 
     def free(self) -> memoryview:
         """Space to receive into; never empty."""
+        if not self._shared:
+            self._shared = bytearray(RECEIVE_BUFFER_BYTES)
         return memoryview(self._shared if self._large is None else self._large)[self._filled :]
+
+    @property
+    def is_partial(self) -> bool:
+        """Whether a frame has begun and is not whole."""
+        return self._filled > 0
 
     def advance(self, received: int) -> Iterator[memoryview | bytes]:
         """Called after `received` bytes were put into `free()`. Raises Malformed on an impossible length."""

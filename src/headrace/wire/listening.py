@@ -5,17 +5,20 @@ from __future__ import annotations
 import asyncio
 import ssl
 from collections.abc import Callable
-from typing import Final
+from typing import Any, Final
 
 from headrace.errors import Conflict
 from headrace.wire.config import BrokerConfig
 from headrace.wire.connection import Connection
+from headrace.wire.door import Door
 from headrace.wire.listener import Listener, open_policy, policy_of, tls_context
 from headrace.wire.security.registry import SecurityRegistry
 from headrace.wire.security.session import AccessPolicy
 from headrace.wire.services import Endpoint
 
 LOOPBACK: Final = "127.0.0.1"
+BACKLOG: Final = 512
+TLS_HANDSHAKE_S_MAX: Final = 10.0
 
 Connect = Callable[[Listener], Connection]
 
@@ -23,11 +26,13 @@ Connect = Callable[[Listener], Connection]
 class Listening:
     """Closed when made; `open` binds all ports, and only then are connections taken."""
 
-    def __init__(self, config: BrokerConfig, security: SecurityRegistry, connect: Connect) -> None:
+    def __init__(self, config: BrokerConfig, security: SecurityRegistry, door: Door, connect: Connect) -> None:
         self._config = config
         self._security = security
+        self._door = door
         self._connect = connect
         self._servers: list[asyncio.Server] = []
+        self._sweeping: asyncio.TimerHandle | None = None
         # The main one, and the local one where it was asked for.
         self.endpoints: list[Endpoint] = []
 
@@ -41,14 +46,24 @@ class Listening:
         except BaseException:
             self.close()
             raise
+        asyncio.get_running_loop().set_exception_handler(_report)
         for server in self._servers:
             await server.start_serving()
+        self._sweep()
 
     async def _bind(self, host: str, port: int, tls: ssl.SSLContext | None, policy: AccessPolicy) -> None:
         bound: list[Listener] = []
         loop = asyncio.get_running_loop()
         try:
-            server = await loop.create_server(lambda: self._connect(bound[0]), host, port, ssl=tls, start_serving=False)
+            server = await loop.create_server(
+                lambda: self._connect(bound[0]),
+                host,
+                port,
+                ssl=tls,
+                ssl_handshake_timeout=None if tls is None else TLS_HANDSHAKE_S_MAX,
+                backlog=BACKLOG,
+                start_serving=False,
+            )
         except OSError as error:
             raise Conflict(
                 f"cannot listen on {host}:{port}: {error.strerror or error}",
@@ -60,7 +75,20 @@ class Listening:
         bound.append(Listener(endpoint, policy))
         self.endpoints.append(endpoint)
 
+    def _sweep(self) -> None:
+        loop = asyncio.get_running_loop()
+        self._door.sweep(loop.time())
+        self._sweeping = loop.call_later(self._door.limits.sweep_s, self._sweep)
+
     def close(self) -> None:
         """No new connections; those that are there stay."""
+        if self._sweeping is not None:
+            self._sweeping.cancel()
         for server in self._servers:
             server.close()
+
+
+def _report(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+    """A client that leaves during the handshake, or does not speak TLS, is not worth a line."""
+    if not isinstance(context.get("exception"), (ssl.SSLError, ConnectionError, TimeoutError)):
+        loop.default_exception_handler(context)

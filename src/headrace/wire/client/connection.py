@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import select
 import socket
 import time
 from typing import Final, TypeVar
@@ -45,12 +46,22 @@ class BrokerConnection:
         except OSError as error:
             raise ConnectionLost(f"broker {address[0]}:{address[1]} cannot be reached: {error}") from None
         self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
         self._ranges: dict[int, tuple[int, int]] = {}
         answer = self.send(API_VERSIONS, ApiVersionsRequest("headrace", "1"), deadline, API_VERSIONS_VERSION)
         self._ranges = {entry.api_key: (entry.min_version, entry.max_version) for entry in answer.api_keys}
 
     def close(self) -> None:
         self._socket.close()
+
+    @property
+    def is_stale(self) -> bool:
+        """Whether the broker closed it meanwhile, as it does with idle ones. Asked between requests."""
+        if self._socket.fileno() < 0:
+            return True
+        readable = select.poll()
+        readable.register(self._socket, select.POLLIN)
+        return bool(readable.poll(0))
 
     def version_of(self, api: Api[Request, Response]) -> int:
         """The newest version that both sides speak. Raises InvalidConfig when there is none."""

@@ -148,6 +148,9 @@ class Router:
 
     def _connection(self, address: Address, deadline: Deadline) -> BrokerConnection:
         connection = self._connections.get(address)
+        if connection is not None and connection.is_stale:
+            connection.close()
+            connection = None
         if connection is None:
             connection = BrokerConnection(address, self._client_id, deadline)
             self._connections[address] = connection

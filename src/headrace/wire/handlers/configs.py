@@ -134,6 +134,7 @@ def _broker_settings(services: Services) -> dict[str, str]:
     settings = {
         "auto.create.topics.enable": str(config.auto_create_topics).lower(),
         "broker.id": str(config.node_id),
+        "connections.max.idle.ms": str(config.connections_idle_ms_max),
         "default.replication.factor": "1",
         "group.max.size": str(config.group_members_max),
         "group.max.session.timeout.ms": str(config.session_timeout_ms_max),
@@ -141,6 +142,7 @@ def _broker_settings(services: Services) -> dict[str, str]:
         "group.initial.rebalance.delay.ms": str(config.rebalance_delay_ms),
         "log.dirs": str(services.store.directory),
         "max.connections": str(config.connections_max),
+        "max.connections.per.ip": str(config.connections_per_address_max),
         "min.insync.replicas": "1",
         "node.id": str(config.node_id),
         "num.partitions": str(config.default_partition_count),
