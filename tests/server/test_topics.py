@@ -12,7 +12,9 @@ from confluent_kafka import Consumer, TopicPartition
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from headrace.log import codec as codec_module
 from headrace.log import encode_batches
+from headrace.log.testing import bomb
 from headrace.server.browsing import BUDGET_S, Browser, Question
 from headrace.server.positions import parse_position
 from headrace.wire.client import Client
@@ -230,3 +232,28 @@ def test_what_a_topics_limit_did_is_in_the_metrics(client: httpx.Client, bootstr
     assert 'headrace_topic_backlog_records{topic="limited"} 3.0' in metrics
     assert 'headrace_topic_refused_requests_total{topic="limited"} 1.0' in metrics
     assert 'headrace_topic_throttled_requests_total{topic="limited"} 0.0' in metrics
+
+
+@pytest.mark.parametrize("start", ["earliest", "latest"])
+def test_a_batch_that_nobody_can_read_is_shown_as_one_message(
+    bootstrap: str, start: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(codec_module, "DECOMPRESSED_BYTES_MAX", 1 << 20)
+    topic = f"bombed-{start}"
+    with Client(bootstrap) as client:
+        client.create_topics({topic: 1})
+        for batch in (
+            *encode_batches(None, [b"a"], [FIRST_MS]),
+            bomb(2 << 20, record_count=3, time_ms=FIRST_MS + 1),
+            *encode_batches(None, [b"b"], [FIRST_MS + 2]),
+        ):
+            client.produce({topic: {0: batch}})
+        seen: list[tuple[int, bool]] = []
+        cursor = None
+        while True:
+            question = Question(topic, parse_position(start), cursor=cursor, limit=1)
+            found = Browser(client, question).page()
+            seen += [(message.offset, "unpacks to more than" in (message.error or "")) for message in found.messages]
+            if (cursor := found.next) is None:
+                break
+    assert sorted(seen) == [(0, False), (3, True), (4, False)]

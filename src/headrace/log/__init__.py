@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from headrace.log.batch import BatchHeader, parse_batches, with_producer
     from headrace.log.codec import CODECS, Codec
     from headrace.log.encode import encode_batches
-    from headrace.log.fetched import decode_fetched
+    from headrace.log.fetched import committed_batches, decode_fetched
     from headrace.log.holds import Holds, advance_hold, hold_owners, place_hold, release_hold
     from headrace.log.objects import ObjectStore, open_objects
     from headrace.log.partition import Partition
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from headrace.log.storage import OsStorage, Span, Storage
     from headrace.log.store import LogStore, Topic, now_ms
     from headrace.log.topics import TopicConfig
+    from headrace.log.unreadable import UnreadableBatch
     from headrace.log.watermark import Watermark
 
 __all__ = [
@@ -50,8 +51,10 @@ __all__ = [
     "TimestampOffset",
     "Topic",
     "TopicConfig",
+    "UnreadableBatch",
     "Watermark",
     "advance_hold",
+    "committed_batches",
     "decode_batch",
     "decode_fetched",
     "delete_remote",
@@ -72,7 +75,7 @@ _NAMES = {
     "batch": ("BatchHeader", "parse_batches", "with_producer"),
     "codec": ("CODECS", "Codec"),
     "encode": ("encode_batches",),
-    "fetched": ("decode_fetched",),
+    "fetched": ("committed_batches", "decode_fetched"),
     "holds": ("Holds", "advance_hold", "hold_owners", "place_hold", "release_hold"),
     "objects": ("ObjectStore", "open_objects"),
     "partition": ("Partition",),
@@ -84,6 +87,7 @@ _NAMES = {
     "storage": ("OsStorage", "Span", "Storage"),
     "store": ("LogStore", "Topic", "now_ms"),
     "topics": ("TopicConfig",),
+    "unreadable": ("UnreadableBatch",),
     "watermark": ("Watermark",),
 }
 __getattr__ = exporter(__name__, {name: module for module, names in _NAMES.items() for name in names})

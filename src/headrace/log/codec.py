@@ -5,7 +5,7 @@ from __future__ import annotations
 import gzip
 import struct
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Literal
 
 import cramjam
@@ -23,7 +23,18 @@ CODECS: tuple[Codec, ...] = ("none", "gzip", "snappy", "lz4", "zstd")
 DECOMPRESSED_BYTES_MAX = 256 << 20
 """A batch that unpacks to more is refused: a few kilobytes must not be able to fill the memory."""
 
-_FEED_BYTES = 64 << 10
+ZSTD_BLOCKS_MAX = 1 << 20
+"""Blocks of one frame; each takes a step, though it may hold nothing."""
+
+_ZSTD_PIECE_BLOCKS = 8
+"""Blocks of a frame without a stated size that are unpacked at once: 128 KiB each at most."""
+
+_ZSTD_BLOCK_HEADER_BYTES = 3
+_ZSTD_REPEATED_BYTE = 1
+
+_LZ4_RATIO_MAX = 255
+"""LZ4 cannot expand more than this."""
+
 _GZIP_WINDOW = 31
 _XERIAL_MAGIC = b"\x82SNAPPY\x00"
 _XERIAL_HEADER_BYTES = 16
@@ -52,18 +63,28 @@ def compress(number: int, payload: Buffer) -> Buffer:
 
 
 def decompress(number: int, payload: Buffer) -> Buffer:
-    """The records' bytes. Raises LogRefusal when the payload cannot be unpacked or unpacks to too much."""
+    """The records' bytes. Raises LogRefusal when the payload cannot be unpacked or unpacks to too much.
+
+    The limit holds while it is unpacked: no more than DECOMPRESSED_BYTES_MAX is ever unpacked.
+    """
     if number >= len(CODECS):
         raise LogRefusal(ErrorCode.UNSUPPORTED_COMPRESSION_TYPE, f"compression {number} is unknown")
     try:
         return _DECOMPRESSORS[number](payload)
+    except _TooLarge:
+        cause = f"{CODECS[number]} payload unpacks to more than {DECOMPRESSED_BYTES_MAX} bytes"
+        raise LogRefusal(ErrorCode.MESSAGE_TOO_LARGE, cause, hint="send smaller batches") from None
     except _FAILURES as error:
         raise LogRefusal(ErrorCode.CORRUPT_MESSAGE, f"{CODECS[number]} payload cannot be unpacked: {error}") from error
 
 
+class _TooLarge(Exception):
+    """The limit is reached, or would be."""
+
+
 def _check_size(size_bytes: int) -> None:
     if size_bytes > DECOMPRESSED_BYTES_MAX:
-        raise ValueError(f"more than {DECOMPRESSED_BYTES_MAX} bytes")
+        raise _TooLarge
 
 
 def _unchanged(payload: Buffer) -> Buffer:
@@ -93,15 +114,15 @@ def _snappy_decompress(payload: Buffer) -> bytes:
         position += _BLOCK_SIZE.size
         if not 0 < size <= len(view) - position:
             raise ValueError(f"a block of {size} bytes at {position}")
-        blocks.append(_snappy_block(view[position : position + size]))
+        blocks.append(_snappy_block(view[position : position + size], total_bytes))
         total_bytes += len(blocks[-1])
-        _check_size(total_bytes)
         position += size
     return b"".join(blocks)
 
 
-def _snappy_block(block: Buffer) -> bytes:
-    _check_size(cramjam.snappy.decompress_raw_len(block))
+def _snappy_block(block: Buffer, before_bytes: int = 0) -> bytes:
+    """A block states its size, and never unpacks to more."""
+    _check_size(before_bytes + cramjam.snappy.decompress_raw_len(block))
     return bytes(cramjam.snappy.decompress_raw(block))
 
 
@@ -110,25 +131,54 @@ def _lz4_compress(payload: Buffer) -> bytes:
 
 
 def _lz4_decompress(payload: Buffer) -> bytes:
-    # LZ4 cannot expand more than 255-fold, so only a false stated size can ask for too much memory.
     _check_size(lz4.frame.get_frame_info(payload)["content_size"])
-    return bytes(lz4.frame.decompress(payload))
+    if len(payload) * _LZ4_RATIO_MAX <= DECOMPRESSED_BYTES_MAX:
+        return bytes(lz4.frame.decompress(payload))
+    # Three times slower, and bounded: the stated size may be false or missing.
+    stream = lz4.frame.LZ4FrameDecompressor()
+    unpacked = bytes(stream.decompress(payload, DECOMPRESSED_BYTES_MAX + 1))
+    _check_size(len(unpacked))
+    if not stream.eof:
+        raise ValueError("the stream ends early")
+    return unpacked
 
 
 def _zstd_compress(payload: Buffer) -> bytes:
     return zstandard.ZstdCompressor().compress(payload)
 
 
-def _zstd_decompress(payload: Buffer) -> bytes:
+def _zstd_decompress(payload: Buffer) -> Buffer:
+    stated_bytes = zstandard.frame_content_size(payload)
+    _check_size(stated_bytes)
+    if stated_bytes >= 0:
+        return zstandard.ZstdDecompressor().decompress(payload)
     stream = zstandard.ZstdDecompressor().decompressobj()
-    pieces, total_bytes = [], 0
-    for start in range(0, len(payload), _FEED_BYTES):
-        pieces.append(stream.decompress(payload[start : start + _FEED_BYTES]))
-        total_bytes += len(pieces[-1])
+    unpacked: list[bytes] = []
+    total_bytes = 0
+    for piece in _zstd_pieces(memoryview(payload)):
+        unpacked.append(stream.decompress(piece))
+        total_bytes += len(unpacked[-1])
         _check_size(total_bytes)
     if not stream.eof:
         raise ValueError("the stream ends early")
-    return pieces[0] if len(pieces) == 1 else b"".join(pieces)
+    return unpacked[0] if len(unpacked) == 1 else b"".join(unpacked)
+
+
+def _zstd_pieces(frame: memoryview) -> Iterator[memoryview]:
+    """The frame cut between blocks. A few bytes can stand for megabytes, but one block for 128 KiB only."""
+    start, position, is_last = 0, zstandard.frame_header_size(frame), False
+    for count in range(1, ZSTD_BLOCKS_MAX + 1):
+        header = int.from_bytes(frame[position : position + _ZSTD_BLOCK_HEADER_BYTES], "little")
+        is_last, kind, size = bool(header & 1), header >> 1 & 3, header >> 3
+        position += _ZSTD_BLOCK_HEADER_BYTES + (1 if kind == _ZSTD_REPEATED_BYTE else size)
+        if is_last or position >= len(frame):
+            break
+        if count % _ZSTD_PIECE_BLOCKS == 0:
+            yield frame[start:position]
+            start = position
+    else:
+        raise _TooLarge
+    yield frame[start:]
 
 
 _COMPRESSORS: tuple[Callable[[Buffer], Buffer], ...] = (

@@ -22,12 +22,13 @@ from numpy.typing import NDArray
 
 from headrace.errors import CorruptData, HeadraceError
 from headrace.log.aborted import AbortedTransaction
-from headrace.log.batch import HEADER_BYTES, BatchHeader, empty_batch, read_header, with_records
-from headrace.log.codec import compress, decompress
+from headrace.log.batch import BatchHeader, empty_batch, read_header, with_records
+from headrace.log.codec import compress
 from headrace.log.retention import SealedSegment
 from headrace.log.segment import SEGMENT_SUFFIXES, Located, Segment
 from headrace.log.storage import Storage
 from headrace.log.swap import NEW_MARK, Swap
+from headrace.log.unreadable import UnreadableBatch, unpacked
 
 if TYPE_CHECKING:
     from headrace.log.records import RecordSpans
@@ -81,6 +82,8 @@ class Compaction:
     end_offset: int = 0
     """Cleaned up to here, once `run` is over."""
     rewritten: list[Rewritten] = field(default_factory=list)
+    unreadable: list[UnreadableBatch] = field(default_factory=list)
+    """Batches of the dirty part that stay as they are."""
     is_stopped: bool = False
 
     def stop(self) -> None:
@@ -108,11 +111,19 @@ class Compaction:
                 if len(newest) > KEYS_MAX:
                     return newest
                 if header.record_count and not header.is_control and not is_aborted(header, self.plan.aborted):
-                    payload, spans = _records(header, content)
-                    newest.update(zip(_keys(payload, spans), spans.offsets.tolist(), strict=True))
+                    newest.update(self._offsets_by_key(header, content))
                 self.end_offset = header.next_offset
         newest.pop(b"", None)
         return newest
+
+    def _offsets_by_key(self, header: BatchHeader, content: bytes) -> Iterable[tuple[bytes, int]]:
+        """None of a batch that cannot be read: it stays as it is, and its keys are not known."""
+        try:
+            payload, spans = _records(header, content)
+        except UnreadableBatch as error:
+            self.unreadable.append(error)
+            return ()
+        return zip(_keys(payload, spans), spans.offsets.tolist(), strict=True)
 
     def batches(self, sealed: SealedSegment, from_offset: int = 0) -> Iterator[tuple[BatchHeader, bytes]]:
         """The segment's batches, checksums checked. Raises CorruptData, CompactionStopped."""
@@ -154,10 +165,11 @@ def _intact(segment: Segment, located: Located) -> bytes:
 
 
 def _records(header: BatchHeader, content: bytes) -> tuple[bytes, RecordSpans]:
+    """Raises UnreadableBatch."""
     # Arrow comes with it, which a broker without compacted topics need not load.
     from headrace.log.records import record_spans  # noqa: PLC0415
 
-    payload = bytes(decompress(header.codec_number, memoryview(content)[HEADER_BYTES:]))
+    payload = bytes(unpacked(header, content))
     return payload, record_spans(header, payload)
 
 
@@ -213,7 +225,10 @@ class _Rewriting:
             return self._cleaned_marker(header, content)
         if not header.record_count or is_aborted(header, self.plan.aborted):
             return None
-        payload, spans = _records(header, content)
+        try:
+            payload, spans = _records(header, content)
+        except UnreadableBatch:
+            return content
         wanted = self._wanted(header, payload, spans)
         if wanted.all():
             return content

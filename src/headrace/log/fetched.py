@@ -19,8 +19,13 @@ class AbortedFrom(Protocol):
     def first_offset(self) -> int: ...
 
 
-def decode_fetched(records: Buffer, aborted: Iterable[AbortedFrom], *, headers: bool = False) -> Iterator[Records]:
-    """The committed records of whole batches, in order. Raises CorruptData and LogRefusal as the decoders do."""
+def decode_fetched(records: Buffer, aborted: Iterable[AbortedFrom]) -> Iterator[Records]:
+    """The committed records of whole batches, in order. Raises CorruptData, UnreadableBatch and LogRefusal."""
+    return (decode_batch(batch) for batch in committed_batches(records, aborted))
+
+
+def committed_batches(records: Buffer, aborted: Iterable[AbortedFrom]) -> Iterator[memoryview]:
+    """Those of whole batches that hold committed records, in order. Raises LogRefusal."""
     waiting = sorted(aborted, key=lambda transaction: transaction.first_offset)
     cancelled: set[int] = set()
     position = 0
@@ -30,5 +35,5 @@ def decode_fetched(records: Buffer, aborted: Iterable[AbortedFrom], *, headers: 
         if header.is_control:
             cancelled.discard(header.producer_id)
         elif not (header.is_transactional and header.producer_id in cancelled):
-            yield decode_batch(memoryview(records)[position : position + header.size_bytes], headers=headers)
+            yield memoryview(records)[position : position + header.size_bytes]
         position += header.size_bytes

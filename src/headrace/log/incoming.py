@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Literal, NamedTuple
 
-from headrace.errors import CorruptData
 from headrace.log.batch import (
     CODEC_MASK,
     HEADER_BYTES,
@@ -21,6 +20,7 @@ from headrace.log.producers import REMEMBERED_BATCHES
 from headrace.log.refusal import ErrorCode, LogRefusal
 from headrace.log.storage import Buffer
 from headrace.log.topics import TopicConfig
+from headrace.log.unreadable import UnreadableBatch
 
 Origin = Literal["client", "internal"]
 
@@ -77,8 +77,8 @@ def _check_keys(content: memoryview) -> None:
 
     try:
         keys = decode_batch(content).keys
-    except CorruptData as error:
-        raise LogRefusal(ErrorCode.CORRUPT_MESSAGE, error.message) from error
+    except UnreadableBatch as error:
+        raise LogRefusal(error.error_code, error.message) from error
     if keys.null_count:
         raise LogRefusal(ErrorCode.INVALID_RECORD, f"{keys.null_count} records without a key for a compacted topic")
 

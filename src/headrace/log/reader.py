@@ -6,7 +6,7 @@ Below the high watermark the files never change. The reader maps them, checks ev
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
@@ -15,12 +15,12 @@ from headrace.errors import CorruptData
 from headrace.log.aborted import AbortedTransaction, decode_aborted, overlapping
 from headrace.log.archive import REMOTE_SUFFIX, fetch_remote, remote_bases
 from headrace.log.batch import HEADER_BYTES, BatchHeader, crc_matches, is_plausible, read_header
-from headrace.log.codec import decompress
 from headrace.log.index import decode_entries, entry_at
 from headrace.log.records import Payload, Records, decode_payloads
 from headrace.log.refusal import ErrorCode, LogRefusal
 from headrace.log.segment import LOG_SUFFIX, segment_bases, segment_path
 from headrace.log.storage import Buffer
+from headrace.log.unreadable import UnreadableBatch, unpacked
 from headrace.log.watermark import TORN_READS_MAX, Watermark, read_watermark
 from headrace.memory import MappedFile
 
@@ -57,7 +57,8 @@ class PartitionReader:
 
         Left out are transaction markers and, when `committed`, records of aborted transactions. Raises LogRefusal
         (offset out of range) when the range is not wholly readable: records that retention removed, or an end above
-        the high watermark (the last stable offset when `committed`). Raises CorruptData that names segment and offset.
+        the high watermark (the last stable offset when `committed`). Raises CorruptData that names segment and offset,
+        and UnreadableBatch once everything in front of the batch was given: a read from behind it goes on.
         """
         self._check_range(start_offset, end_offset, committed)
         if start_offset >= end_offset:
@@ -66,7 +67,14 @@ class PartitionReader:
         wanted = _Wanted(start_offset, end_offset, headers, min(chunk_bytes, CHUNK_BYTES_MAX), _by_producer(aborted))
         # Mapped before the first record is given, so that retention cannot take a segment away in between.
         segments = self._mapped(start_offset, end_offset)
-        return (records for segment in segments for records in segment.read(wanted))
+        return self._read(segments, wanted)
+
+    def _read(self, segments: Sequence[_MappedSegment], wanted: _Wanted) -> Iterator[Records]:
+        try:
+            for segment in segments:
+                yield from segment.read(wanted)
+        except UnreadableBatch as unreadable:
+            raise unreadable.of(self._directory.name) from unreadable
 
     def _mapped(self, start_offset: int, end_offset: int) -> list[_MappedSegment]:
         """The segments of a range. Compaction may join some just now: then their names have to be read again."""
@@ -166,7 +174,7 @@ class _Chunk:
     def add(self, position: int, header: BatchHeader) -> None:
         """Raises LogRefusal when the batch cannot be unpacked."""
         start, end = position + HEADER_BYTES, position + header.size_bytes
-        content = decompress(header.codec_number, self.segment[start:end])
+        content = unpacked(header, self.segment[position:end])
         self.payloads.append(Payload(header, start, end))
         self.unpacked.append(content)
         self.size_bytes += len(content)
@@ -182,6 +190,11 @@ class _Chunk:
             end_offset=wanted.end_offset,
             headers=wanted.headers,
         )
+
+    def singly(self) -> Iterator[_Chunk]:
+        """Each batch as a chunk of its own."""
+        for payload, content in zip(self.payloads, self.unpacked, strict=True):
+            yield _Chunk(self.segment, [payload], [content], len(content), self.has_compressed)
 
     def _in_place(self) -> tuple[Buffer, list[Payload]]:
         origin, end = self.payloads[0].start, self.payloads[-1].end
@@ -221,7 +234,7 @@ class _MappedSegment:
         return cls(directory, base_offset, end_offset, memoryview(archived))
 
     def read(self, wanted: _Wanted) -> Iterator[Records]:
-        """The segment's part of what is wanted. Raises CorruptData."""
+        """The segment's part of what is wanted. Raises CorruptData, UnreadableBatch."""
         chunk = _Chunk(self.view)
         for position, header in self._batches(wanted.start_offset):
             if not crc_matches(header, self.view, position):
@@ -231,24 +244,24 @@ class _MappedSegment:
             if chunk.payloads and chunk.size_bytes + header.size_bytes > wanted.chunk_bytes:
                 yield from self._decoded(chunk, wanted)
                 chunk = _Chunk(self.view)
-            self._add(chunk, position, header)
+            try:
+                chunk.add(position, header)
+            except UnreadableBatch:
+                yield from self._decoded(chunk, wanted)
+                raise
         yield from self._decoded(chunk, wanted)
-
-    def _add(self, chunk: _Chunk, position: int, header: BatchHeader) -> None:
-        try:
-            chunk.add(position, header)
-        except LogRefusal as refusal:
-            raise self._damaged(position, f"the batch at offset {header.base_offset}: {refusal.message}") from refusal
 
     def _decoded(self, chunk: _Chunk, wanted: _Wanted) -> Iterator[Records]:
         if not chunk.payloads:
             return
         try:
-            records = chunk.decode(wanted)
-        except CorruptData as error:
-            raise self._damaged(chunk.payloads[0].start, error.message) from error
-        if len(records):
-            yield records
+            decoded: Iterable[Records] = [chunk.decode(wanted)]
+        except UnreadableBatch:
+            if len(chunk.payloads) == 1:
+                raise
+            # One of them: those in front of it are given.
+            decoded = (one.decode(wanted) for one in chunk.singly())
+        yield from (records for records in decoded if len(records))
 
     def _batches(self, start_offset: int) -> Iterator[tuple[int, BatchHeader]]:
         """Batches from the one with the offset on, their headers sane, none missing."""

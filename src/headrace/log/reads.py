@@ -9,6 +9,7 @@ from headrace.errors import CorruptData
 from headrace.log.batch import read_header
 from headrace.log.refusal import ErrorCode, LogRefusal
 from headrace.log.results import TimestampOffset
+from headrace.log.unreadable import UnreadableBatch
 
 
 @contextmanager
@@ -23,14 +24,20 @@ def refusing_reads(partition: str) -> Iterator[None]:
 
 
 def first_since(batch: bytes, timestamp_ms: int, start_offset: int) -> TimestampOffset | None:
-    """The batch's first record at or after a time and an offset. A marker has none. Raises CorruptData."""
+    """The batch's first record at or after a time and an offset. A marker has none. Raises CorruptData.
+
+    Of a batch that cannot be read, its first offset: it says that it holds such a record.
+    """
     header = read_header(batch)
     if header.is_control or header.last_offset < start_offset:
         return None
     # The only time that the broker looks into records: it loads Arrow then, and not before.
     from headrace.log.records import decode_batch  # noqa: PLC0415
 
-    records = decode_batch(batch)
+    try:
+        records = decode_batch(batch)
+    except UnreadableBatch:
+        return TimestampOffset(max(header.base_offset, start_offset), header.max_timestamp_ms)
     late = (records.timestamps_ms >= timestamp_ms) & (records.offsets >= start_offset)
     if not late.any():
         return None

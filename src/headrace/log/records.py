@@ -16,9 +16,8 @@ from numpy.typing import NDArray
 
 from headrace.errors import CorruptData
 from headrace.log.batch import HEADER_BYTES, BatchHeader, crc_matches, is_plausible, read_header
-from headrace.log.codec import decompress
-from headrace.log.refusal import LogRefusal
 from headrace.log.storage import Buffer
+from headrace.log.unreadable import UnreadableBatch, unpacked
 
 Header = tuple[str, bytes | None]
 Integers = NDArray[np.int64]
@@ -97,7 +96,7 @@ class RecordSpans(NamedTuple):
 
 
 def record_spans(header: BatchHeader, data: Buffer) -> RecordSpans:
-    """For those who move whole records without decoding them. Raises CorruptData."""
+    """For those who move whole records without decoding them. Raises UnreadableBatch."""
     payloads = [Payload(header, 0, len(data))]
     try:
         starts, ends = _walk(data, payloads)
@@ -109,16 +108,14 @@ def record_spans(header: BatchHeader, data: Buffer) -> RecordSpans:
 
 
 def decode_batch(batch: Buffer, *, headers: bool = False) -> Records:
-    """The records of one batch. Raises CorruptData when it does not match its checksum or its own lengths."""
+    """The records of one batch. Raises CorruptData when it does not match its checksum, UnreadableBatch when its
+    records cannot be unpacked or do not match their own lengths."""
     if len(batch) < HEADER_BYTES:
         raise CorruptData(f"{len(batch)} bytes are too few for a record batch")
     header = read_header(batch)
     if not is_plausible(header) or header.size_bytes > len(batch) or not crc_matches(header, batch):
         raise CorruptData(f"the batch at offset {header.base_offset} fails its checksum")
-    try:
-        data = decompress(header.codec_number, memoryview(batch)[HEADER_BYTES : header.size_bytes])
-    except LogRefusal as refusal:
-        raise CorruptData(f"the batch at offset {header.base_offset}: {refusal.message}") from refusal
+    data = unpacked(header, batch)
     return decode_payloads(data, [Payload(header, 0, len(data))], headers=headers)
 
 
@@ -130,7 +127,10 @@ def decode_payloads(
     end_offset: int | None = None,
     headers: bool = False,
 ) -> Records:
-    """The records of several batches with offsets in [start_offset, end_offset). Raises CorruptData."""
+    """The records of several batches with offsets in [start_offset, end_offset).
+
+    Raises UnreadableBatch; of several batches it may name one in front of the one at fault.
+    """
     try:
         starts, ends = _walk(data, payloads)
         columns = _columns(np.frombuffer(data, np.uint8), starts, ends)
@@ -154,12 +154,12 @@ def decode_payloads(
     )
 
 
-def _malformed(header: BatchHeader) -> CorruptData:
-    return CorruptData(f"the records of the batch at offset {header.base_offset}, or after it, are malformed")
+def _malformed(header: BatchHeader) -> UnreadableBatch:
+    return UnreadableBatch(header, "its records are malformed")
 
 
 def _walk(data: Buffer, payloads: Sequence[Payload]) -> tuple[Integers, Integers]:
-    """Where each record starts and ends. Raises CorruptData, or IndexError when a length leads out of the buffer."""
+    """Where each record starts and ends. Raises UnreadableBatch, or IndexError when a length leads out of the data."""
     for header, start, end in payloads:
         if not 0 <= header.record_count <= end - start:
             raise _malformed(header)

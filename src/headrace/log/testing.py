@@ -1,4 +1,4 @@
-"""Disks that misbehave, to be put behind the log in tests.
+"""Disks and clients that misbehave, for tests of the log.
 
 `PowerLossStorage` writes real files and remembers what a power loss may take away: every write since the last
 `fdatasync` of its file, every name since the last `fsync_directory` of its directory. `FaultyStorage` refuses.
@@ -7,14 +7,36 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
 
+import zstandard
+
+from headrace.log.batch import pack_batch
+from headrace.log.codec import CODECS, DECOMPRESSED_BYTES_MAX
 from headrace.log.storage import Buffer, OsStorage, Storage
 
 _REAL = OsStorage()
+_PIECE = bytes(1 << 20)
+
+
+def bomb(
+    unpacked_bytes: int = DECOMPRESSED_BYTES_MAX + 1, *, record_count: int = 1, time_ms: int | None = None
+) -> bytes:
+    """A sound batch of a few kilobytes, as a client would send it, that unpacks to so many bytes or a little more."""
+    stream = zstandard.ZstdCompressor(write_content_size=False).compressobj()
+    pieces = [stream.compress(_PIECE) for _ in range(unpacked_bytes // len(_PIECE) + 1)]
+    time_ms = time.time_ns() // 1_000_000 if time_ms is None else time_ms
+    return pack_batch(
+        b"".join([*pieces, stream.flush()]),
+        attributes=CODECS.index("zstd"),
+        record_count=record_count,
+        base_timestamp_ms=time_ms,
+        max_timestamp_ms=time_ms,
+    )
 
 
 @dataclass(slots=True)

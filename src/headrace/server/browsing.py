@@ -22,7 +22,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from headrace.errors import CorruptData, InvalidInput, NotFound
-from headrace.log import Records, decode_batch, decode_fetched, parse_batches
+from headrace.log import Records, UnreadableBatch, committed_batches, decode_batch, parse_batches
 from headrace.server.contents import Format, shown, shown_headers
 from headrace.server.models.topics import MessagePage, MessageView
 from headrace.server.positions import TopicPosition
@@ -84,6 +84,7 @@ class Found:
     key: bytes | None
     value: bytes | None
     headers: list[tuple[str, bytes | None]]
+    error: str | None = None
 
     @property
     def size_bytes(self) -> int:
@@ -216,12 +217,16 @@ class Browser:
 
     def _fitting(self, partition: int, fetched: Fetched, start: int, end: int) -> Iterator[Found]:
         """Headers cost much to decode: only those of batches in which something fits are."""
-        batches = _batches(fetched.records)
-        for records in decode_fetched(fetched.records, fetched.aborted):
-            mask = self._mask(records, start, end)
+        for batch in committed_batches(fetched.records, fetched.aborted):
+            try:
+                mask = self._mask(decode_batch(batch), start, end)
+            except UnreadableBatch as unreadable:
+                if self._question.filter is None and unreadable.header.base_offset < end:
+                    yield _unreadable(partition, unreadable, end)
+                continue
             if not mask.any():
                 continue
-            whole = decode_batch(next(batch for last, batch in batches if last >= records.offsets[0]), headers=True)
+            whole = decode_batch(batch, headers=True)
             yield from (_found(partition, whole, row) for row in mask.nonzero()[0].tolist())
 
     def _mask(self, records: Records, start: int, end: int) -> NDArray[np.bool_]:
@@ -240,14 +245,11 @@ def browse(bootstrap: str, question: Question) -> MessagePage:
         return Browser(client, question).page()
 
 
-def _batches(records: bytes | memoryview) -> list[tuple[int, memoryview]]:
-    """Every batch with its last offset, in order."""
-    found: list[tuple[int, memoryview]] = []
-    position = 0
-    for header in parse_batches(records):
-        found.append((header.last_offset, memoryview(records)[position : position + header.size_bytes]))
-        position += header.size_bytes
-    return found
+def _unreadable(partition: int, batch: UnreadableBatch, end: int) -> Found:
+    """One message stands for the whole batch, at its last offset: the next page begins behind it."""
+    header = batch.header
+    offset = min(header.last_offset, end - 1)
+    return Found(partition, offset, header.max_timestamp_ms, None, None, [], batch.message)
 
 
 def _found(partition: int, records: Records, row: int) -> Found:
@@ -276,5 +278,5 @@ def _message(found: Found, wanted: Format) -> MessageView:
         value=value,
         headers=shown_headers(found.headers),
         size=found.size_bytes,
-        error=error,
+        error=found.error or error,
     )

@@ -11,9 +11,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from headrace.formats import Decoder
-from headrace.log import Records
+from headrace.log import Records, UnreadableBatch
 from headrace.spark.reading.registered import source_decoder
-from headrace.spark.reading.topics import Topic, open_topic
+from headrace.spark.reading.topics import Topic, open_topic, read_past_unreadable
 from headrace.spark.specs import TableSpec, TopicLocation
 from headrace.tables.definition import Table
 from headrace.tables.store import Row, TableStore
@@ -44,7 +44,10 @@ class Follower:
     def _read(self, topic: Topic, partition: int, start: int, end: int) -> None:
         if start >= end:
             return
-        for records in topic.read(partition, start, end):
+        for records in read_past_unreadable(topic, partition, start, end):
+            if isinstance(records, UnreadableBatch):
+                self.bad_records += 1
+                continue
             reached = int(records.offsets[-1]) + 1 if len(records) else start
             self._store.apply(self.table, dict(self._changes(records)), {partition: reached})
         # Markers of transactions and removed records have offsets too.

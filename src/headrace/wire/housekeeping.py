@@ -93,4 +93,6 @@ class Housekeeping:
             except (OSError, HeadraceError) as error:
                 _log.error("compaction failed", partition=partition.name, reason=str(error))
                 failure = error
+            for unreadable in compaction.unreadable:
+                _log.warning("batch cannot be compacted, it stays", partition=partition.name, reason=unreadable.message)
             partition.finish_compaction(compaction, failure)

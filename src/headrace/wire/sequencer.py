@@ -155,7 +155,7 @@ class Sequencer:
 def read_signals(records: Buffer) -> list[SignalRequest]:
     """The requests in a client's batches. Raises a Refusal for all of them where one is wrong."""
     # Arrow comes with it, which a broker without signals need not load.
-    from headrace.log import decode_batch  # noqa: PLC0415
+    from headrace.log import UnreadableBatch, decode_batch  # noqa: PLC0415
 
     requests: list[SignalRequest] = []
     view, position = memoryview(records), 0
@@ -166,6 +166,8 @@ def read_signals(records: Buffer) -> list[SignalRequest]:
             decoded = decode_batch(view[position : position + header.size_bytes])
             pairs = zip(decoded.keys.to_pylist(), decoded.values.to_pylist(), strict=True)
             requests += [read_request(key, value) for key, value in pairs]
+        except UnreadableBatch as error:
+            raise Refusal(ErrorCode(error.error_code), error.message) from error
         except CorruptData as error:
             raise Refusal(ErrorCode.CORRUPT_MESSAGE, error.message) from error
         except InvalidInput as error:

@@ -15,11 +15,13 @@ import pytest
 from confluent_kafka import Consumer, Producer
 
 from headrace.errors import Conflict, InvalidGraph, InvalidInput, NotFound
+from headrace.log.testing import bomb
 from headrace.server.lag import LiveLag
 from headrace.spark import Engine, PipelineEvent
 from headrace.spark.jobs.job import Job
 from headrace.spark.jobs.query import RunningQuery
 from headrace.sql import parse
+from headrace.wire.client import Client
 
 if TYPE_CHECKING:
     from tests.spark.conftest import Stack
@@ -172,6 +174,23 @@ def test_bad_rows_are_counted_and_kept_in_the_dead_letter(stack: Stack) -> None:
     (query,) = stack.engine.status(document.name).queries
     counts = {count.node: count for count in query.nodes}
     assert (counts["src"].rows_out_total, counts["src"].bad_total) == (3, 2)
+
+
+def test_a_bomb_is_a_bad_record_and_the_pipeline_goes_on(stack: Stack) -> None:
+    source, target, letters = stack.topic("in", ROWS[:2], partitions=1), stack.name("out"), stack.name("bad")
+    with Client(stack.bootstrap) as client:
+        client.produce({source: {0: bomb(record_count=4)}})
+    stack.produce(source, ROWS[2:4])
+    document = stack.pipeline(
+        f"topic {source} {SCHEMA} bad_rows=dead_letter dead_letter={letters} as src ! to-topic {target}"
+    )
+    stack.run(document)
+    assert by_n(stack.rows(target)) == [0, 1, 2, 3]
+    (letter,) = stack.rows(letters)
+    assert (letter["topic"], letter["partition"], letter["offset"], letter["last_offset"]) == (source, 0, 2, 5)
+    assert "unpacks to more than" in letter["reason"]
+    (query,) = stack.engine.status(document.name).queries
+    assert {count.node: count.bad_total for count in query.nodes}["src"] == 1
 
 
 def test_bad_rows_beside_a_window_reach_the_dead_letter_too(stack: Stack) -> None:

@@ -4,6 +4,7 @@ records the same with the scanner and without, and no more than it must."""
 from __future__ import annotations
 
 import importlib
+import json
 import sys
 from datetime import datetime
 from pathlib import Path
@@ -12,11 +13,14 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from headrace.errors import InvalidInput
 from headrace.formats import ValueFormat
 from headrace.formats.json_format import JsonParser
 from headrace.formats.json_plain import SCANNER
 from headrace.formats.times import TIMESTAMP
 from headrace.log import LogStore, encode_batches
+from headrace.log import codec as codec_module
+from headrace.log.testing import bomb
 from headrace.spark.reading.ranges import LARGE_VALUE_BYTES, read_columns
 from headrace.spark.specs import BAD_COLUMN, SKIPPED_COLUMN, SourceSpec, TopicLocation
 
@@ -132,3 +136,42 @@ def test_json_that_a_filter_rules_out_has_happened_all_the_same(
     assert rows[-1][SKIPPED_COLUMN] == 3 - 1
     assert rows[-1]["t"] == (latest and datetime.fromisoformat(latest))
     assert (JSON_VALUES[0] in parsed or JSON_VALUES[1] in parsed) == (not scanner)
+
+
+@pytest.fixture
+def bombed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> TopicLocation:
+    """Two rows, three records that unpack to too much, one row: offsets 0 to 5."""
+    monkeypatch.setattr(codec_module, "DECOMPRESSED_BYTES_MAX", 1 << 20)
+    with LogStore.open(tmp_path) as store:
+        partition = store.create_topic("t", 1, {}).partitions[0]
+        for batch in (
+            *encode_batches(None, [b'{"n":0}', b'{"n":1}'], [0, 0]),
+            bomb(2 << 20, record_count=3),
+            *encode_batches(None, [b'{"n":5}'], [0]),
+        ):
+            partition.append(batch)
+        store.sync()
+    return TopicLocation("t", "127.0.0.1:1", str(tmp_path))
+
+
+@pytest.mark.parametrize(
+    ("start", "end", "rows", "letters"),
+    [(0, 6, [0, 1, 5], [(2, 4)]), (0, 3, [0, 1], [(2, 2)]), (3, 6, [5], [(3, 4)]), (5, 6, [5], [])],
+)
+def test_a_batch_that_nobody_can_read_is_a_bad_record(
+    bombed: TopicLocation, start: int, end: int, rows: list[int], letters: list[tuple[int, int]]
+) -> None:
+    """A range that begins or ends within it has its share of the offsets."""
+    source = SourceSpec("src", bombed, ValueFormat("json"), {"0": 0}, 1_000, False)
+    read = [row for batch in read_columns(source, COLUMNS, 0, start, end) for row in batch.to_pylist()]
+    assert [row["n"] for row in read if row[BAD_COLUMN] is None] == rows
+    told = [json.loads(row[BAD_COLUMN]) for row in read if row[BAD_COLUMN] is not None]
+    assert [(letter["offset"], letter["last_offset"]) for letter in told] == letters
+    assert all("unpacks to more than" in letter["reason"] and letter["topic"] == "t" for letter in told)
+
+
+def test_a_batch_that_nobody_can_read_fails_with_its_place(bombed: TopicLocation) -> None:
+    source = SourceSpec("src", bombed, ValueFormat("json"), {"0": 0}, 1_000, True)
+    with pytest.raises(InvalidInput, match=r"t-0 at offset 2 \(3 records\).*unpacks to more than") as failed:
+        list(read_columns(source, COLUMNS, 0, 0, 6))
+    assert (failed.value.node, failed.value.record and failed.value.record["offset"]) == ("src", 2)

@@ -19,10 +19,10 @@ from headrace.errors import InvalidInput
 from headrace.formats import Bad, Decoded, Decoder
 from headrace.formats.decoding import combine
 from headrace.formats.json_format import JsonDecoder
-from headrace.log import Records
+from headrace.log import Records, UnreadableBatch
 from headrace.spark.reading.prefilter import admitted, columns_of, may_hold
 from headrace.spark.reading.registered import source_decoder
-from headrace.spark.reading.topics import open_topic
+from headrace.spark.reading.topics import open_topic, read_past_unreadable
 from headrace.spark.specs import ASIDE_COLUMNS, BAD_COLUMN, SKIPPED_COLUMN, SYSTEM_COLUMNS, SourceSpec
 
 _HEADERS = "_headers"
@@ -32,6 +32,7 @@ LARGE_VALUE_BYTES = 64 * 1024
 GATHERED_ROWS = 16_384
 # Of a record that ends a job, so much is told with the error.
 VALUE_BYTES_MAX = 1_000
+_BAD_ROWS_HINT = "bad_rows=drop counts such records, bad_rows=dead_letter keeps them in a topic"
 _BESIDE_TYPES = {"_offset": pa.int64(), BAD_COLUMN: pa.string(), SKIPPED_COLUMN: pa.int64()}
 
 
@@ -55,7 +56,12 @@ def read_columns(
     decode = source_decoder(spec, pa.schema([field for field in columns if field.name not in hidden]))
     skipped, latest, gathered = 0, _Latest(spec), _Gathered(columns)
     sieve = _Sieve(spec, decode, latest)
-    for stored in open_topic(spec.location).read(partition, start, end, headers=_HEADERS in columns.names):
+    topic, headers = open_topic(spec.location), _HEADERS in columns.names
+    for stored in read_past_unreadable(topic, partition, start, end, headers=headers):
+        if isinstance(stored, UnreadableBatch):
+            letter = _unreadable(spec, partition, stored, range(start, end))
+            yield _aside(columns, BAD_COLUMN, [json.dumps(letter)])
+            continue
         for records in _portions(spec, stored):
             decoded, left_out = sieve(records.values)
             skipped += left_out
@@ -232,12 +238,34 @@ def _told(spec: SourceSpec, partition: int, records: Records, bad: Bad, value: b
     return told
 
 
+def _unreadable(spec: SourceSpec, partition: int, batch: UnreadableBatch, offsets: range) -> dict[str, object]:
+    """The dead letter of those offsets of a batch that belong to the task. Raises InvalidInput if bad records fail."""
+    first = max(batch.header.base_offset, offsets.start)
+    told: dict[str, object] = {
+        "topic": spec.location.topic,
+        "partition": partition,
+        "offset": first,
+        "last_offset": min(batch.header.last_offset, offsets.stop - 1),
+        "timestamp_ms": batch.header.max_timestamp_ms,
+        "value": None,
+    }
+    if not spec.fail_on_bad:
+        return {"node": spec.node, "reason": batch.reason, **told}
+    place = f"{spec.location.topic}-{partition} at offset {first}"
+    raise InvalidInput(
+        f"the batch in {place} ({batch.header.record_count} records) cannot be read: {batch.reason}",
+        node=spec.node,
+        hint=_BAD_ROWS_HINT,
+        record=told,
+    )
+
+
 def _bad_record(spec: SourceSpec, partition: int, records: Records, bad: Bad) -> InvalidInput:
     where = f"{spec.location.topic}-{partition} at offset {records.offsets[bad.index]}"
     value = records.values[bad.index].as_py()
     return InvalidInput(
         f"the record in {where} is not {spec.format.name} of the declared columns: {bad.reason}",
         node=spec.node,
-        hint="bad_rows=drop counts such records, bad_rows=dead_letter keeps them in a topic",
+        hint=_BAD_ROWS_HINT,
         record=_told(spec, partition, records, bad, value and value[:VALUE_BYTES_MAX]),
     )

@@ -12,7 +12,7 @@ from headrace.log.watermark import read_watermark
 from headrace.spark.specs import TopicLocation
 
 if TYPE_CHECKING:
-    from headrace.log import Records
+    from headrace.log import Records, UnreadableBatch
 
 # How often a reader looks for partitions that were added.
 _PARTITIONS_REFRESH_S = 1.0
@@ -41,6 +41,22 @@ def open_topic(location: TopicLocation) -> Topic:
     from headrace.spark.reading.remote import RemoteTopic  # noqa: PLC0415
 
     return RemoteTopic(location)
+
+
+def read_past_unreadable(
+    topic: Topic, partition: int, start: int, end: int, *, headers: bool = False
+) -> Iterator[Records | UnreadableBatch]:
+    """As `Topic.read`, with batches that nobody can read in their places: whoever reads decides about them."""
+    from headrace.log import UnreadableBatch  # noqa: PLC0415  (with it comes what planning does not need)
+
+    while start < end:
+        try:
+            yield from topic.read(partition, start, end, headers=headers)
+        except UnreadableBatch as unreadable:
+            yield unreadable
+            start = unreadable.header.next_offset
+        else:
+            return
 
 
 class LocalTopic:
