@@ -282,7 +282,7 @@ def test_odd_records_among_others_are_parsed_alone(monkeypatch: pytest.MonkeyPat
 def test_reasons_are_those_of_the_way_that_times_are_written() -> None:
     block: Any = pa.array([b'{"t":1,"i":2}', b'{"t":1,"i":2.5}'], pa.binary())
     (bad,) = JsonDecoder(COLUMNS)(block).bad
-    assert "int32" in bad.reason
+    assert bad.reason == "i: 2.5 is no whole number"
 
 
 def test_texts_at_the_end_of_a_page_are_read_within_it() -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from collections import Counter
+from typing import Annotated, Any, Final
 
 import typer
 
@@ -10,6 +11,10 @@ from headrace.cli.connect import server_of
 from headrace.cli.options import DEFAULT_DATA_DIR, DataDir, Json
 from headrace.cli.output import console, print_json, print_table, print_text
 from headrace.errors import InvalidInput
+
+STATUS_COLUMNS: Final = (
+    "pipeline", "state", "query", "batch", "batch ms", "rows/s", "lag", "bad", "late", "restarts",
+)  # fmt: skip
 
 app = typer.Typer(help="Save, show, compare, start and stop pipelines.", no_args_is_help=True)
 
@@ -151,16 +156,21 @@ def status(
     data_dir: DataDir = DEFAULT_DATA_DIR,
     as_json: Json = False,
 ) -> None:
-    """Show state, rows, lag and batch time of running pipelines."""
+    """Show state, rows, lag, bad and late rows, and batch time of running pipelines."""
     with server_of(data_dir) as server:
         jobs = server.jobs() if name is None else [server.job(name)]
     if as_json:
         print_json({"jobs": jobs})
         return
     rows = [_query_row(job, query) for job in jobs for query in job["queries"]]
-    columns = ("pipeline", "state", "query", "batch", "batch ms", "rows/s", "lag", "restarts")
-    print_table(columns, rows or [(j["pipeline"], j["state"], *[""] * 6) for j in jobs], empty="nothing was started")
+    print_table(
+        STATUS_COLUMNS,
+        rows or [(j["pipeline"], j["state"], *[""] * (len(STATUS_COLUMNS) - 2)) for j in jobs],
+        empty="nothing was started",
+    )
     for job in jobs:
+        for node, count in bad_rows(job).items():
+            print_text(f"{job['pipeline']}: {count} bad rows at {node} since the job started")
         if job["paused_by"]:
             print_text(f"{job['pipeline']}: paused by signal {job['paused_by']}")
         if job["error"]:
@@ -218,6 +228,14 @@ def _print_job(job: dict[str, Any], as_json: bool) -> None:
         print_text(f"{job['pipeline']} is {job['state']}")
 
 
+def bad_rows(job: dict[str, Any]) -> dict[str, int]:
+    """By node, where there are some."""
+    counted = Counter[str]()
+    for query in job["queries"]:
+        counted.update({node["node"]: node["bad_total"] for node in query["nodes"]})
+    return {node: count for node, count in sorted(counted.items()) if count}
+
+
 def _query_row(job: dict[str, Any], query: dict[str, Any]) -> tuple[object, ...]:
     lag = sum(query["lag"].values())
     rate = f"{query['rows_per_second']:,.0f}"
@@ -229,5 +247,7 @@ def _query_row(job: dict[str, Any], query: dict[str, Any]) -> tuple[object, ...]
         round(query["batch_ms"]),
         rate,
         lag,
+        sum(node["bad_total"] for node in query["nodes"]),
+        sum(node["late_total"] for node in query["nodes"]),
         job["restarts"],
     )

@@ -20,13 +20,13 @@ from headrace.formats.fitting import fit, fit_column, reading_type
 from headrace.formats.times import without_times
 
 
-def check_avro_reading(schema: AvroSchema, columns: pa.Schema) -> dict[str, pa.DataType]:
+def check_avro_reading(schema: AvroSchema, columns: pa.Schema, *, narrows: bool = False) -> dict[str, pa.DataType]:
     """What each column is read as. Raises InvalidInput for one that is no field, or of a type that does not fit."""
     found = arrow_fields(schema)
     for column in columns:
         if column.name not in found:
             raise InvalidInput(f"the Avro record {schema['name']!r} has no field {column.name!r}", valid=tuple(found))
-    return {c.name: reading_type(found[c.name], c.type, f"the Avro field {c.name!r}") for c in columns}
+    return {c.name: reading_type(found[c.name], c.type, f"the Avro field {c.name!r}", narrows=narrows) for c in columns}
 
 
 def check_avro_writing(schema: AvroSchema, columns: pa.Schema) -> dict[str, pa.DataType]:
@@ -45,13 +45,17 @@ def check_avro_writing(schema: AvroSchema, columns: pa.Schema) -> dict[str, pa.D
 
 
 class AvroDecoder(RecordDecoder):
-    """Fields that nobody wants are skipped where they stand."""
+    """Fields that nobody wants are skipped where they stand.
+
+    With `missing_is_null` the schema may be older or newer than the columns: what it has not is null, and numbers that
+    it widened are taken where they fit.
+    """
 
     def __init__(self, schema: pa.Schema, writer: AvroSchema, *, missing_is_null: bool = False) -> None:
         super().__init__(schema)
         fields = {field["name"] for field in writer["fields"]}
         here = pa.schema([f for f in schema if f.name in fields]) if missing_is_null else schema
-        self._read_as = check_avro_reading(writer, here)
+        self._read_as = check_avro_reading(writer, here, narrows=missing_is_null)
         refuse_nothing(writer)
         self._writer: AvroSchema = parse_schema(plain(writer), named_schemas={})  # type: ignore[assignment]
         self._reader = self._projected(fields)
@@ -91,7 +95,7 @@ class AvroDecoder(RecordDecoder):
 
     def rows(self, records: Sequence[dict[str, Any]]) -> pa.RecordBatch:
         columns = [
-            fit([record[field.name] for record in records], self._read_as[field.name], field.type)
+            fit(field.name, [record[field.name] for record in records], self._read_as[field.name], field.type)
             if field.name in self._read_as
             else pa.nulls(len(records), field.type)
             for field in self.schema

@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from headrace.errors import InvalidInput
 from headrace.formats.arrow_format import ArrowDecoder
+from headrace.formats.boundary import SafeDecoder
 from headrace.formats.csv_format import CsvDecoder, CsvEncoder, check_csv
 from headrace.formats.decoding import Decoder
 from headrace.formats.framing import prefix, with_prefix
@@ -56,8 +57,12 @@ def check_writing(format_: ValueFormat, columns: pa.Schema) -> None:
         encoder(with_schema(format_, columns), columns)
 
 
-def decoder(format_: ValueFormat, wanted: pa.Schema) -> Decoder:
+def decoder(format_: ValueFormat, wanted: pa.Schema) -> SafeDecoder:
     """The decoder for the columns wanted; other fields in the values are not parsed, or not converted."""
+    return SafeDecoder(_timed_decoder(format_, wanted), wanted)
+
+
+def _timed_decoder(format_: ValueFormat, wanted: pa.Schema) -> Decoder:
     column, written = format_.time_column, format_.time_format
     if column is None or written is None or column not in wanted.names:
         return _decoder(format_, wanted)

@@ -17,8 +17,18 @@ import pyarrow.compute as pc
 REASON_CHARACTERS_MAX = 300
 
 NO_VALUE: Final = "a record without a value"
-# What parsers raise for bytes that they cannot make sense of.
-UNREADABLE: Final = (pa.ArrowException, ValueError, TypeError, KeyError, IndexError, EOFError, OverflowError)
+# What parsers raise for bytes that they cannot make sense of; the boundary takes what else there is.
+UNREADABLE: Final = (
+    pa.ArrowException,
+    ValueError,
+    TypeError,
+    KeyError,
+    IndexError,
+    EOFError,
+    OverflowError,
+    OSError,
+    RecursionError,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +151,12 @@ def at_places(decoded_: Decoded, places: Sequence[int]) -> Decoded:
 
 
 def reason(error: BaseException) -> str:
-    said = str(error) or f"the value cannot be read ({type(error).__name__})"
+    """For people: what it was, also where the error's own text is only a name or a number."""
+    if isinstance(error, RecursionError):
+        return "the value is nested too deeply"
+    said = str(error)
+    if not said or not isinstance(error, pa.ArrowException | ValueError):
+        said = f"the value cannot be read ({type(error).__name__}{said and f': {said}'})"
     return said[:REASON_CHARACTERS_MAX]
 
 

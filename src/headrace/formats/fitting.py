@@ -5,18 +5,23 @@ A field is first read as its own Arrow type, then cast to that of its column: `r
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from headrace.errors import InvalidInput
 from headrace.formats.times import TIMESTAMP, as_time
 
+# Of a value that does not fit, so much is shown.
+VALUE_CHARACTERS_MAX: Final = 80
 
-def reading_type(found: pa.DataType | None, wanted: pa.DataType, place: str) -> pa.DataType:
+
+def reading_type(found: pa.DataType | None, wanted: pa.DataType, place: str, *, narrows: bool = False) -> pa.DataType:
     """The type to read a field as, for a column of type `wanted`; `found` is None where only values can tell.
 
-    Structs are read with the fields that are wanted. Raises InvalidInput, naming `place`, where they do not fit.
+    Structs are read with the fields that are wanted. With `narrows` the field may have been widened since the column
+    was declared: a DOUBLE is checked value by value. Raises InvalidInput, naming `place`, where they do not fit.
     """
     if found is None:
         return wanted
@@ -27,14 +32,18 @@ def reading_type(found: pa.DataType | None, wanted: pa.DataType, place: str) -> 
         return pa.map_(key, reading_type(found.item_type, wanted.item_type, f"{place}'s values"))
     if isinstance(found, pa.StructType) and isinstance(wanted, pa.StructType):
         return pa.struct([_struct_field(found, field, place) for field in wanted])
-    if not _fits(found, wanted):
+    if not _fits(found, wanted) and not (narrows and _narrows(found, wanted)):
         raise InvalidInput(f"{place} is {found} and the column is {wanted}", hint="declare the column as the field is")
     return found
 
 
-def fit(values: list[Any], read_as: pa.DataType, wanted: pa.DataType) -> pa.Array[Any]:
-    """The column. Raises ArrowException where a value does not fit."""
-    return fit_column(pa.array(values, read_as), wanted)
+def fit(name: str, values: list[Any], read_as: pa.DataType, wanted: pa.DataType) -> pa.Array[Any]:
+    """The column. Raises ValueError, with its name, where a value does not fit."""
+    try:
+        return fit_column(pa.array(values, read_as), wanted)
+    except (pa.ArrowException, ValueError, TypeError, OverflowError) as error:
+        shown = f"{repr(values[0])[:VALUE_CHARACTERS_MAX]} is no {wanted}: " if len(values) == 1 else ""
+        raise ValueError(f"{name}: {shown}{error}") from error
 
 
 def fit_column(column: pa.Array[Any], wanted: pa.DataType) -> pa.Array[Any]:
@@ -43,7 +52,25 @@ def fit_column(column: pa.Array[Any], wanted: pa.DataType) -> pa.Array[Any]:
         return column
     if wanted == TIMESTAMP and (pa.types.is_string(column.type) or column.type == pa.int64()):
         return as_time(pa.chunked_array([column])).combine_chunks()
-    return column.cast(wanted)
+    return _narrowed(column) if _is_narrowed(column.type, wanted) else column.cast(wanted)
+
+
+def _narrows(found: pa.DataType, wanted: pa.DataType) -> bool:
+    """A schema may widen a whole number or a FLOAT to DOUBLE, and stays compatible."""
+    return _is_narrowed(found, wanted) or (pa.types.is_float64(found) and pa.types.is_integer(wanted))
+
+
+def _is_narrowed(found: pa.DataType, wanted: pa.DataType) -> bool:
+    return pa.types.is_float64(found) and pa.types.is_float32(wanted)
+
+
+def _narrowed(column: pa.Array[Any]) -> pa.Array[Any]:
+    """Arrow itself rounds. Raises ArrowInvalid for a number with more digits than FLOAT has."""
+    narrow = column.cast(pa.float32(), safe=False)
+    is_same = pc.or_(pc.equal(narrow.cast(pa.float64()), column), pc.is_nan(column))
+    if not pc.all(is_same, min_count=0).as_py():
+        raise pa.ArrowInvalid("it has more digits than a FLOAT holds; declare the column as DOUBLE")
+    return narrow
 
 
 def _struct_field(found: pa.StructType, wanted: pa.Field[Any], place: str) -> pa.Field[Any]:

@@ -96,6 +96,8 @@ class FramedDecoder:
                 self._decoders[key] = self._make(key)
             except (NotFound, InvalidInput) as error:
                 self._decoders[key] = f"schema {key[0]}: {error.message}"
+            except UNREADABLE as error:
+                self._decoders[key] = f"schema {key[0]}: {reason(error)}"
         return self._decoders[key]
 
 

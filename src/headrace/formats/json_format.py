@@ -13,7 +13,7 @@ import pyarrow.json
 from numpy.typing import NDArray
 
 from headrace.formats.decoding import UNREADABLE, Decoded, RowDecoder, at_places, in_order, one_array
-from headrace.formats.json_objects import has_reals, object_column, read_objects, takes_objects
+from headrace.formats.json_objects import has_reals, object_column, read_objects, refuse_misfits, takes_objects
 from headrace.formats.json_plain import Plain, PlainScanner, can_scan
 from headrace.formats.times import TIMESTAMP, as_time
 
@@ -113,6 +113,8 @@ class JsonParser(RowDecoder):
         if len(values) == 1 and self._with_reals is not None:
             with suppress(*UNREADABLE):
                 return self._with_reals.parse(values)
+        if len(values) == 1:
+            refuse_misfits(values, self.schema)
         raise failure or AssertionError("there is one way to read at least")
 
     def _kinds(self) -> list[tuple[str, str]]:

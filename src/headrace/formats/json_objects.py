@@ -11,13 +11,14 @@ import json
 from collections.abc import Callable, Sequence
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
-from typing import Any, Final, NoReturn, TypeAlias, cast
+from typing import Any, Final, NoReturn, TypeAlias, TypeVar, cast
 
 import pyarrow as pa
 
 Objects: TypeAlias = Sequence[dict[str, Any]]
 _Reader: TypeAlias = Callable[[Any], Any]
 
+_Moment = TypeVar("_Moment", bound=date)
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _NO_NUMBERS: Final = {"NaN": float("nan"), "Infinity": float("inf"), "-Infinity": float("-inf")}
 
@@ -46,6 +47,13 @@ def object_column(objects: Objects, field: pa.Field[Any]) -> pa.Array[Any]:
     except (pa.ArrowException, OverflowError) as error:
         raise ValueError(f"{field.name}: {error}") from error
     return found
+
+
+def refuse_misfits(values: pa.BinaryArray, columns: pa.Schema) -> None:
+    """Raises ValueError that names the column and the value, where Arrow's parser says that it expected others."""
+    objects = read_objects(values)
+    for field in columns:
+        object_column(objects, field)
 
 
 def _object(text: bytes) -> dict[str, Any]:
@@ -140,15 +148,22 @@ def _bytes(value: Any) -> bytes:
 
 def _date(value: Any) -> date:
     if isinstance(value, str):
-        return date.fromisoformat(value)
+        return _written(date.fromisoformat, value, "date")
     return _EPOCH.date() + timedelta(days=_require(value, int))
 
 
 def _time(value: Any) -> datetime:
     if not isinstance(value, str):
         return _EPOCH + timedelta(milliseconds=_require(value, int))
-    time = datetime.fromisoformat(value)
+    time = _written(datetime.fromisoformat, value, "time")
     return time.replace(tzinfo=UTC) if time.tzinfo is None else time
+
+
+def _written(read: Callable[[str], _Moment], text: str, word: str) -> _Moment:
+    try:
+        return read(text)
+    except ValueError as error:
+        raise ValueError(f"{json.dumps(text)} is no {word}: {error}") from None
 
 
 _WORDS: Final[dict[type, str]] = {

@@ -1,10 +1,12 @@
 """How a field of a message becomes a cell of a column, and back.
 
-DATE is a number of days, DECIMAL a text, TIMESTAMP a google.protobuf.Timestamp; an enum is its name or its number.
+DATE is a number of days, DECIMAL a text, TIMESTAMP a google.protobuf.Timestamp; an enum is its name or its number, and
+the number as text where the schema has no name for it.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
@@ -20,6 +22,7 @@ from headrace.formats.times import TIMESTAMP
 _TIMESTAMP_NAME: Final = "google.protobuf.Timestamp"
 _WRAPPERS_FILE: Final = "google/protobuf/wrappers.proto"
 _MICROS: Final = 1_000_000
+_NUMBER: Final = re.compile(r"-?[0-9]{1,10}")
 _TYPES: Final[dict[int, pa.DataType]] = {
     FieldDescriptor.CPPTYPE_INT32: pa.int32(),
     FieldDescriptor.CPPTYPE_INT64: pa.int64(),
@@ -139,8 +142,14 @@ def _struct_plan(message: Descriptor, wanted: pa.DataType, place: str) -> FieldP
 def _enum_plan(field: FieldDescriptor, wanted: pa.DataType) -> FieldPlan:
     if not pa.types.is_string(wanted):
         return FieldPlan(pa.int32(), _same, _same)
-    names = {number: value.name for number, value in cast("EnumDescriptor", field.enum_type).values_by_number.items()}
-    return FieldPlan(pa.string(), names.__getitem__, _same)
+    enum = cast("EnumDescriptor", field.enum_type)
+    names = {number: value.name for number, value in enum.values_by_number.items()}
+    # A newer writer may know more of them: such a number stays one, as in Protobuf's own JSON.
+    return FieldPlan(
+        pa.string(),
+        lambda number: names.get(number) or str(number),
+        lambda text: text if text in enum.values_by_name or not _NUMBER.fullmatch(text) else int(text),
+    )
 
 
 def _same(cell: Any) -> Any:

@@ -43,7 +43,11 @@ class ProtobufDecoder(RecordDecoder):
         if plan is None:
             nulls: pa.Array[Any] = pa.nulls(len(records), field.type)
             return nulls
-        return fit([plan.get(record) for record in records], plan.read_as, field.type)
+        try:
+            values = [plan.get(record) for record in records]
+        except ValueError as error:
+            raise ValueError(f"{field.name}: {error}") from error
+        return fit(field.name, values, plan.read_as, field.type)
 
 
 class ProtobufEncoder:

@@ -175,3 +175,20 @@ def test_a_batch_that_nobody_can_read_fails_with_its_place(bombed: TopicLocation
     with pytest.raises(InvalidInput, match=r"t-0 at offset 2 \(3 records\).*unpacks to more than") as failed:
         list(read_columns(source, COLUMNS, 0, 0, 6))
     assert (failed.value.node, failed.value.record and failed.value.record["offset"]) == ("src", 2)
+
+
+def test_a_dead_letter_keeps_the_key_of_its_record(tmp_path: Path) -> None:
+    store = LogStore.open(tmp_path)
+    try:
+        partition = store.create_topic("t", 1, {}).partitions[0]
+        for encoded in encode_batches([b"k", b"\xff", None], [b"x", b"y", b"z"], [0, 1, 2]):
+            partition.append(encoded)
+        store.sync()
+    finally:
+        store.close()
+    location = TopicLocation("t", "127.0.0.1:1", str(tmp_path))
+    source = SourceSpec("source", location, ValueFormat("json"), {"0": 0}, 1_000, False)
+    (rows,) = read_columns(source, COLUMNS, 0, 0, 3)
+    letters = [json.loads(str(text)) for text in rows.column(BAD_COLUMN).to_pylist()]
+    assert [letter.get("key", letter.get("key_base64")) for letter in letters] == ["k", "/w==", None]
+    assert [letter["value"] for letter in letters] == ["x", "y", "z"]

@@ -16,9 +16,9 @@ from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import StructType
 
 from headrace.errors import InvalidInput
-from headrace.formats import Bad, Decoded, Decoder
+from headrace.formats import Bad, Decoded
+from headrace.formats.boundary import SafeDecoder
 from headrace.formats.decoding import combine
-from headrace.formats.json_format import JsonDecoder
 from headrace.log import Records, UnreadableBatch
 from headrace.spark.reading.prefilter import admitted, columns_of, may_hold
 from headrace.spark.reading.registered import source_decoder
@@ -149,7 +149,7 @@ class _Latest:
 class _Sieve:
     """Decodes values. Of JSON records that the prefilter rules out, only what it asks for, and their event time."""
 
-    def __init__(self, spec: SourceSpec, decode: Decoder, latest: _Latest) -> None:
+    def __init__(self, spec: SourceSpec, decode: SafeDecoder, latest: _Latest) -> None:
         self._decode, self._latest = decode, latest
         self._wanted = spec.prefilter
         names = set() if spec.prefilter is None else columns_of(spec.prefilter)
@@ -159,9 +159,7 @@ class _Sieve:
 
     def __call__(self, values: pa.BinaryArray) -> tuple[Decoded, int]:
         """And how many rows it left out."""
-        if self._names and isinstance(self._decode, JsonDecoder):
-            return self._decode.sifted(values, self._names, self._keeps)
-        return self._decode(values), 0
+        return self._decode.sifted(values, self._names, self._keeps) if self._names else (self._decode(values), 0)
 
     def _keeps(self, rows: pa.RecordBatch) -> NDArray[np.bool_]:
         self._latest.take_in(rows)
@@ -231,11 +229,15 @@ def _told(spec: SourceSpec, partition: int, records: Records, bad: Bad, value: b
         "offset": int(records.offsets[bad.index]),
         "timestamp_ms": int(records.timestamps_ms[bad.index]),
     }
+    return {**told, **_text("key", records.keys[bad.index].as_py()), **_text("value", value)}
+
+
+def _text(name: str, data: bytes | None) -> dict[str, str | None]:
+    """As text, or in base64 where it is none."""
     try:
-        told["value"] = None if value is None else value.decode()
+        return {name: None if data is None else data.decode()}
     except UnicodeDecodeError:
-        told["value_base64"] = base64.b64encode(value or b"").decode()
-    return told
+        return {f"{name}_base64": base64.b64encode(data or b"").decode()}
 
 
 def _unreadable(spec: SourceSpec, partition: int, batch: UnreadableBatch, offsets: range) -> dict[str, object]:

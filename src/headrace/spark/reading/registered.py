@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from headrace.errors import InvalidInput
 from headrace.formats import Decoder, ValueFormat, decoder
+from headrace.formats.boundary import SafeDecoder
 from headrace.formats.framing import FramedDecoder, MessagePath, SchemaKey
 from headrace.registry import TOPIC, Registry, Schema, SchemaKind, Schemas, State, parsed, referenced
 from headrace.registry.remote import RemoteRegistry
@@ -25,13 +26,13 @@ _RELOAD_S: Final = 1.0
 _KINDS: Final[dict[str, SchemaKind]] = {"avro": "AVRO", "protobuf": "PROTOBUF", "json": "JSON"}
 
 
-def source_decoder(spec: SourceSpec | TableSpec, wanted: pa.Schema) -> Decoder:
+def source_decoder(spec: SourceSpec | TableSpec, wanted: pa.Schema) -> SafeDecoder:
     """The decoder of a source's values, whether or not they name their schemas."""
     if spec.format.registry is None:
         return decoder(spec.format, wanted)
     schemas = _schemas(spec.format.registry, spec.location)
     make = _maker(spec.format, wanted, schemas)
-    return FramedDecoder(wanted, make, has_path=spec.format.name == "protobuf")
+    return SafeDecoder(FramedDecoder(wanted, make, has_path=spec.format.name == "protobuf"), wanted)
 
 
 def with_schema_ids(outputs: tuple[Output, ...], registry: Callable[[], Registry]) -> tuple[Output, ...]:
