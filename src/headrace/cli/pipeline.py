@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import sys
 from collections import Counter
 from typing import Annotated, Any, Final
 
@@ -90,6 +92,9 @@ def show(
         raise InvalidInput(f"no notation is named {to!r}", valid=NOTATIONS)
     with server_of(data_dir) as server:
         shown = server.show(name, version)
+        changed = [] if version is not None else _changed_by_signals(server.jobs(), name)
+    for line in changed:
+        print(line, file=sys.stderr)
     if as_json:
         print_json(shown)
     elif to == "json":
@@ -173,6 +178,8 @@ def status(
             print_text(f"{job['pipeline']}: {count} bad rows at {node} since the job started")
         if job["paused_by"]:
             print_text(f"{job['pipeline']}: paused by signal {job['paused_by']}")
+        for line in _changed_by_signals(jobs, job["pipeline"]):
+            print_text(line)
         if job["error"]:
             console().print(f"{job['pipeline']}: {job['error']['message']}", style="red", markup=False)
 
@@ -251,3 +258,13 @@ def _query_row(job: dict[str, Any], query: dict[str, Any]) -> tuple[object, ...]
         sum(node["late_total"] for node in query["nodes"]),
         job["restarts"],
     )
+
+
+def _changed_by_signals(jobs: list[dict[str, Any]], name: str) -> list[str]:
+    """Settings in force that are not those of the document, a line for each node."""
+    return [
+        f"{name}: a signal changed {node}: " + ", ".join(f"{key}={json.dumps(value)}" for key, value in own.items())
+        for job in jobs
+        if job["pipeline"] == name
+        for node, own in job["parameters"].items()
+    ]

@@ -39,6 +39,7 @@ class Filter(Operator[FilterConfig]):
         guarantees="Stateless. Keeps the order within a partition; adds and doubles nothing.",
         example='topic telemetry schema="drone STRING, battery DOUBLE" ! filter "battery < 20" ! preview',
         positional="condition",
+        adjustable=("condition",),
     )
     config_type = FilterConfig
 

@@ -61,6 +61,7 @@ class HttpLookup(SerialOperator[HttpLookupConfig]):
         ),
         example='generator 5 ! http-lookup "http://127.0.0.1:9/items/{value}" in_flight=4 on_error=drop ! preview',
         positional="url",
+        adjustable=("in_flight", "timeout", "missing", "on_error", "retries"),
     )
     config_type = HttpLookupConfig
 

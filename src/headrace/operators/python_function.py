@@ -47,6 +47,7 @@ class PythonFunction(SerialOperator[PythonConfig]):
         ),
         example="generator 5 ! python headrace.operators.samples:doubled ! preview",
         positional="function",
+        adjustable=("on_error", "retries"),
     )
     config_type = PythonConfig
     # Nobody knows what a function makes of a column.

@@ -59,6 +59,7 @@ class Score(SerialOperator[ScoreConfig]):
         ),
         example="generator 5 ! score headrace.operators.samples:mean_model features=value ! preview",
         positional="model",
+        adjustable=("on_error", "retries"),
     )
     config_type = ScoreConfig
 

@@ -44,6 +44,7 @@ class Select(Operator[SelectConfig]):
             ' ! select drone "celsius * 1.8 + 32 AS fahrenheit" ! preview'
         ),
         positional="columns",
+        adjustable=("columns",),
     )
     config_type = SelectConfig
 

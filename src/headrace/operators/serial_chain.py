@@ -111,14 +111,9 @@ class ChainPlan:
         found = next((step for step in self.nodes if step.id == node), None)
         if found is None:
             raise InvalidInput(f"no serial operator {node!r} runs here", valid=[step.id for step in self.nodes])
-        operator = catalogue.get(found.operator)
-        fixed = sorted(set(settings) - set(operator.adjustable))
-        if fixed:
-            raise InvalidInput(
-                f"{', '.join(fixed)} of {found.operator} cannot change while it runs", node=node,
-                valid=operator.adjustable,
-            )  # fmt: skip
+        require_adjustable(catalogue.get(found.operator), node, settings)
         changed = self.adjusted({node: settings})
+        changed.steps(catalogue)
         same_lanes = changed.stages(catalogue) == self.stages(catalogue)
         if not same_lanes or changed.output_schema(catalogue) != self.output_schema(catalogue):
             raise InvalidInput("the columns or keys would change with it", node=node)
@@ -225,3 +220,15 @@ def _tables_of(node: str, lookups: Lookups) -> dict[str, Callable[[], TableRows]
 
 def _on_error(operator: Operator[Any], config: OperatorConfig) -> OnError:
     return operator.on_error(config) if isinstance(operator, SerialOperator) else FAIL
+
+
+def require_adjustable(operator: Operator[Any], node: str, settings: Config) -> None:
+    """Raises InvalidInput for settings that a signal may not change."""
+    fixed = sorted(set(settings) - set(operator.adjustable))
+    if fixed:
+        raise InvalidInput(
+            f"{', '.join(fixed)} of {operator.spec.name} cannot be changed by a signal",
+            node=node,
+            valid=operator.adjustable,
+            hint="deploy a new version of the pipeline instead",
+        )

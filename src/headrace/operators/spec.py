@@ -36,7 +36,8 @@ class Spec:
     """An entry of the catalogue. `example` is text notation of a whole small pipeline.
 
     `positional` names the setting that bare words fill in text notation and in the Python builder. `adjustable` are
-    settings of an operator with state that may change while it runs; of one without state all may.
+    settings that a signal may change while the operator runs. Never name there what leads to code or to an address (a
+    function, a URL, a topic, a path): such settings change only by a deploy.
     """
 
     name: str
@@ -69,7 +70,7 @@ class Operator(ABC, Generic[C]):
     @property
     def adjustable(self) -> tuple[str, ...]:
         """Settings that a signal may change while a job runs, as long as columns and keys stay."""
-        return self.spec.adjustable if self.spec.stateful else self.settings
+        return self.spec.adjustable
 
     @property
     def list_settings(self) -> frozenset[str]:

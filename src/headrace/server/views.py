@@ -128,6 +128,7 @@ def job_view(status: JobStatus, version: int | None, figures: JobFigures, signal
         started_at=datetime.fromtimestamp(status.started_ms / 1000, UTC),
         restarts=status.restarts,
         signals_refused=signals_refused,
+        parameters={node: dict(settings) for node, settings in status.parameters.items()},
         queries=[_query_view(query, figures) for query in status.queries],
     )
 

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 
 import pytest
 
 from headrace.errors import InvalidInput
+from headrace.graph import parse_text
 from headrace.graph.document import Json, Node
 from headrace.graph.schema import Schema
 from headrace.operators import Catalogue
 from headrace.operators.serial_chain import ChainPlan
-from headrace.signals import SignalRequest
+from headrace.signals import SignalRecord, SignalRequest
 from headrace.spark.chains.batch_signals import STANDING_MAX, BatchSignals, SignalsRecord
+from headrace.spark.jobs.query_signals import QuerySignals
+from headrace.spark.jobs.sending import signal_to
+from headrace.spark.writing.commit import CommitRecord
 
 
 def request(name: str, kind: str = "custom", **more: object) -> SignalRequest:
@@ -95,12 +100,103 @@ def test_only_settings_that_leave_state_and_columns_alone_can_change() -> None:
     plan = ChainPlan.line((Node("w", "session-window", window),), schema)
     plan.check_adjustment("w", {"gap": "5m"}, catalogue)
     assert plan.adjusted({"w": {"gap": "5m"}}).nodes[0].config["gap"] == "5m"
-    with pytest.raises(InvalidInput, match="aggregates of session-window cannot change"):
+    with pytest.raises(InvalidInput, match="aggregates of session-window cannot be changed by a signal"):
         plan.check_adjustment("w", {"aggregates": ["max(n) AS s"]}, catalogue)
     with pytest.raises(InvalidInput, match="no serial operator 'x'"):
         plan.check_adjustment("x", {"gap": "5m"}, catalogue)
     with pytest.raises(InvalidInput):
         plan.check_adjustment("w", {"gap": "no time"}, catalogue)
     scored = ChainPlan.line((Node("s", "score", {"model": "json:dumps", "features": ["n"]}),), schema)
-    with pytest.raises(InvalidInput, match="columns or keys"):
+    with pytest.raises(InvalidInput, match="into of score cannot be changed"):
         scored.check_adjustment("s", {"into": "other"}, catalogue)
+    selected = ChainPlan.line((Node("c", "select", {"columns": ["n"]}),), schema)
+    with pytest.raises(InvalidInput, match="columns or keys"):
+        selected.check_adjustment("c", {"columns": ["n", "k"]}, catalogue)
+
+
+# Settings that lead to code, to an address, or to where rows go.
+NOT_BY_SIGNAL = {"url", "model", "function", "source", "sink", "topic", "dead_letter", "path", "partitioner", "into"}
+
+
+def test_no_operator_lets_a_signal_name_code_or_addresses() -> None:
+    """A signal may come from whoever may write to a topic; a deploy may not."""
+    catalogue = Catalogue()
+    for name in catalogue.names:
+        operator = catalogue.get(name)
+        assert not NOT_BY_SIGNAL & set(operator.adjustable), name
+        assert set(operator.adjustable) <= set(operator.settings), name
+
+
+class Told:
+    """What QuerySignals publishes."""
+
+    def __init__(self) -> None:
+        self.events: list[tuple[str | None, Mapping[str, object]]] = []
+
+    def __call__(self, kind: str, details: Mapping[str, object], node: str | None) -> None:
+        self.events.append((node, details))
+
+
+def lookups(**more: Json) -> ChainPlan:
+    schema = Schema.parse("k STRING")
+    return ChainPlan.line((Node("h", "http-lookup", {"url": "http://127.0.0.1:1/{k}", **more}),), schema)
+
+
+class EmptyLog:
+    """A signal log in which nothing new stands."""
+
+    sources: Mapping[str, str] = {"rows": "t"}
+
+    def cuts(self) -> EmptyLog:
+        return self
+
+    def between(self, start: object, end: object) -> list[SignalRecord]:
+        return []
+
+
+def opened(parameters: Mapping[str, Mapping[str, Json]]) -> CommitRecord:
+    record = SignalsRecord(parameters=parameters)
+    begin = {"rows": {"0": 0}}
+    return CommitRecord(3, 0, "identity", begin, json.dumps({"0": 5, "tick": 3}), signals=record.to_json())
+
+
+def test_stored_settings_that_no_plan_accepts_are_ignored_and_told_once() -> None:
+    """As a signal of an earlier version could leave them, or a deploy of another operator under the same name."""
+    told = Told()
+    signals = QuerySignals(EmptyLog(), Catalogue(), frozenset(), told)  # type: ignore[arg-type]
+    stored = {"h": {"url": "http://127.0.0.1:2/{k}"}, "gone": {"x": 1}}
+    last = opened(stored)
+    for _ in range(2):
+        assert signals.of_batch(last, last.offsets, lookups()).before.parameters == {}
+    assert [node for node, _ in told.events] == ["h", "gone"]
+    assert "url of http-lookup cannot be changed by a signal" in str(told.events[0][1]["reason"])
+    good = opened({"h": {"timeout": "3 seconds"}})
+    assert signals.of_batch(good, good.offsets, lookups()).before.parameters == {"h": {"timeout": "3 seconds"}}
+
+
+def test_a_change_that_may_not_be_is_refused_before_it_is_sent() -> None:
+    text = 'topic t schema="k STRING" ! http-lookup "http://127.0.0.1:1/{k}" as h ! to-topic out'
+    catalogue = Catalogue()
+    document = parse_text(text, catalogue, name="cards")
+    ok = signal_to(document, "update_parameters", catalogue, node="h", parameters={"timeout": "3 seconds"})
+    assert ok.parameters == {"timeout": "3 seconds"}
+    for wrong, told in (
+        ({"url": "http://127.0.0.1:2/{k}"}, "url of http-lookup cannot be changed by a signal"),
+        ({"timeout": "soon"}, "timeout"),
+        ({"in_flight": "many"}, "in_flight"),
+    ):
+        with pytest.raises(InvalidInput, match=told):
+            signal_to(document, "update_parameters", catalogue, node="h", parameters=wrong)
+
+
+def test_changes_of_one_micro_batch_are_checked_one_on_the_other() -> None:
+    """Each alone would do, both together would not; the first stands, the second is dropped with its reason."""
+    told = Told()
+    signals = QuerySignals(EmptyLog(), Catalogue(), frozenset(), told)  # type: ignore[arg-type]
+    first = request("a", "update_parameters", node="h", parameters={"on_error": "fail"})
+    second = request("b", "update_parameters", node="h", parameters={"on_error": "dead_letter", "retries": 1})
+    third = request("c", "update_parameters", node="h", parameters={"in_flight": 10**9})
+    fourth = request("d", "update_parameters", node="h", parameters={"in_flight": 2})
+    record = signals.after(BatchSignals(SignalsRecord(), (first, second, third, fourth)), lookups(), ())
+    assert fates(record) == {"a": "handled", "b": "dropped", "c": "dropped", "d": "handled"}
+    assert record.parameters == {"h": {"on_error": "fail", "in_flight": 2}}

@@ -12,8 +12,8 @@ import pytest
 from tests.spark.cut_groups import closed_windows, groups_between_cuts
 
 from headrace.graph.document import Document
-from headrace.signals import SignalRecord
-from headrace.spark.jobs.sending import signal_to
+from headrace.signals import SignalRecord, SignalRequest
+from headrace.spark.jobs.sending import new_id, signal_to
 from headrace.wire.client import Client
 from headrace.wire.client.signals import send_signal
 
@@ -116,16 +116,23 @@ def test_settings_change_at_the_cut_and_stay_and_what_nobody_handles_is_told(sta
     )
     (node,) = [node.id for node in document.nodes if node.operator == "score"]
     stack.engine.start(document)
-    changed = send(stack, document, "update_parameters", node=node, parameters={"model": "builtins:len"})
-    wrong = send(stack, document, "update_parameters", node=node, parameters={"into": "other"})
+    changed = send(stack, document, "update_parameters", node=node, parameters={"on_error": "drop"})
+    # As a client that only speaks Kafka could: the job itself has to see that this may not be.
+    topics, at = (source,), {"pipeline": document.name, "node": node}
+    asked = SignalRequest(new_id(), "update_parameters", topics, parameters={"model": "builtins:len"}, **at)
+    with Client(stack.bootstrap) as client:
+        wrong = send_signal(client, asked)
     dropped = send(stack, document, "close_window", node=node)
     passed = send(stack, document, "close_window")
     snapshot = send(stack, document, "snapshot_metrics")
     stack.produce(source, [{"v": 2.0}])
     stack.finish(document)
     stack.produce(source, [{"v": 3.0}])
-    stack.run(document)
-    assert sorted((row["v"], row["score"]) for row in stack.rows(target)) == [(1.0, 1.0), (2.0, 1.0), (3.0, 1.0)]
+    stack.engine.start(document)
+    eventually(lambda: len(stack.rows(target)) >= 3)
+    assert stack.engine.status(document.name).parameters == {node: {"on_error": "drop"}}
+    stack.finish(document)
+    assert sorted((row["v"], row["score"]) for row in stack.rows(target)) == [(1.0, 1.0), (2.0, 2.0), (3.0, 3.0)]
     told = fates(stack, document)
     sent = [changed, wrong, dropped, passed, snapshot]
     assert [told[signal.request.id] for signal in sent] == ["handled", "dropped", "dropped", "passed", "handled"]

@@ -1101,7 +1101,8 @@ export interface components {
         };
         /**
          * JobView
-         * @description `signals_refused`: why no signal can reach the pipeline; null where one can.
+         * @description `signals_refused`: why no signal can reach the pipeline; null where one can. `parameters`: settings in force that
+         *     signals changed, by node; the others are those of the document.
          */
         JobView: {
             batches: components["schemas"]["BatchFigures"];
@@ -1113,6 +1114,12 @@ export interface components {
             /** Nodes */
             nodes: {
                 [key: string]: components["schemas"]["NodeFigures"];
+            };
+            /** Parameters */
+            parameters: {
+                [key: string]: {
+                    [key: string]: unknown;
+                };
             };
             /** Paused By */
             paused_by: string | null;

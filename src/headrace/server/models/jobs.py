@@ -91,7 +91,8 @@ class QueryView(Model):
 
 
 class JobView(JobFigures):
-    """`signals_refused`: why no signal can reach the pipeline; null where one can."""
+    """`signals_refused`: why no signal can reach the pipeline; null where one can. `parameters`: settings in force that
+    signals changed, by node; the others are those of the document."""
 
     pipeline: str
     version: int | None
@@ -99,6 +100,7 @@ class JobView(JobFigures):
     started_at: datetime
     restarts: int
     signals_refused: str | None
+    parameters: dict[str, dict[str, Any]]
     queries: list[QueryView]
 
 

@@ -108,6 +108,7 @@ class Job:
             started_ms=self._started_ms,
             restarts=self._restarts,
             paused_by=next((running.paused_by for running in self.queries if running.paused_by), None),
+            parameters={node: own for running in self.queries for node, own in running.parameters.items()},
         )
 
     def report(self, run_id: str, report: StreamingQueryProgress) -> None:

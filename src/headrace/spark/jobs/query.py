@@ -153,6 +153,11 @@ class RunningQuery:
         self._committer.chain.replace(plan, catalogue, identity)
 
     @property
+    def parameters(self) -> Mapping[str, Mapping[str, object]]:
+        """Settings that signals changed, by node."""
+        return {} if self._committer.signals is None else self._committer.signals.record.parameters
+
+    @property
     def paused_by(self) -> str | None:
         """The signal that the query waits behind, if it is paused."""
         return None if self._committer.signals is None else self._committer.signals.record.paused_by

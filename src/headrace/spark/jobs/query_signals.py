@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
-from typing import Protocol
+from dataclasses import dataclass, field, replace
+from typing import Any, Protocol
 
 from headrace.errors import HeadraceError
 from headrace.operators import Catalogue
@@ -36,14 +36,37 @@ class QuerySignals:
     record: SignalsRecord = field(default_factory=SignalsRecord)
     counts: Counter[str] = field(default_factory=Counter)
     """Fate → signals since the query started."""
+    _checked: tuple[tuple[object, object], dict[str, str]] | None = None
+    """The chain and the stored settings that were looked at last, and why some of these are ignored, by node."""
 
-    def of_batch(self, last: CommitRecord, offsets: str) -> BatchSignals:
-        """The same whenever it is asked: it follows from where the micro-batch starts and ends."""
+    def of_batch(self, last: CommitRecord, offsets: str, chain: ChainPlan | None = None) -> BatchSignals:
+        """The same whenever it is asked: it follows from where the micro-batch starts and ends.
+
+        `chain` is as it was deployed: settings that signals gave it earlier, and that it does not accept (any more),
+        are left out and told once, so that no signal can keep a pipeline from running.
+        """
         last = last.with_sources(self.log.sources)
         start, end = position_of(last), position_in(offsets, last.starts)
         found = [signal.request for signal in self.log.cuts().between(start, end)]
         fresh = tuple(request for request in found if request.node not in self.elsewhere)
-        return BatchSignals(SignalsRecord.from_json(last.signals), fresh, start != end)
+        return BatchSignals(self._sound(SignalsRecord.from_json(last.signals), chain), fresh, start != end)
+
+    def _sound(self, record: SignalsRecord, chain: ChainPlan | None) -> SignalsRecord:
+        if chain is None or not record.parameters:
+            return record
+        asked = (chain.nodes, record.parameters)
+        if self._checked is None or self._checked[0] != asked:
+            faults = {node: self._fault(chain, node, settings) for node, settings in record.parameters.items()}
+            self._checked = (asked, {node: fault for node, fault in faults.items() if fault is not None})
+            self._tell_ignored(record)
+        ignored = self._checked[1]
+        return replace(record, parameters={n: s for n, s in record.parameters.items() if n not in ignored})
+
+    def _tell_ignored(self, record: SignalsRecord) -> None:
+        for node, reason in (self._checked[1] if self._checked else {}).items():
+            ignored = {"kind": "update_parameters", "fate": "dropped", "parameters": dict(record.parameters[node])}
+            text = f"the settings that a signal gave {node} earlier are ignored: {reason}"
+            self.publish("signal", {"id": None, **ignored, "handled_by": (), "reason": text}, node)
 
     def after(self, batch: BatchSignals, chain: ChainPlan | None, results: Iterable[LaneResult]) -> SignalsRecord:
         """The record of a micro-batch whose winning tasks left these results."""
@@ -51,7 +74,14 @@ class QuerySignals:
         for result in results:
             for name, nodes in result.handled.items():
                 handled.setdefault(name, set()).update(nodes)
-        refused = {r.id: reason for r in batch.fresh if (reason := self._refusal(r, chain)) is not None}
+        refused: dict[str, str] = {}
+        for request in batch.fresh:
+            reason = self._refusal(request, chain)
+            if reason is not None:
+                refused[request.id] = reason
+            elif chain is not None and request.kind == "update_parameters" and request.node is not None:
+                # The next one has to go with what this one changed.
+                chain = chain.adjusted({request.node: dict(request.parameters)})
         return batch.after({name: sorted(nodes) for name, nodes in handled.items()}, refused)
 
     def committed(self, record: SignalsRecord, batch: int) -> None:
@@ -71,10 +101,15 @@ class QuerySignals:
             return None
         if chain is None or request.node is None:
             return "no serial operator runs here"
+        return self._fault(chain, request.node, request.parameters)
+
+    def _fault(self, chain: ChainPlan, node: str, settings: Mapping[str, Any]) -> str | None:
         try:
-            chain.check_adjustment(request.node, dict(request.parameters), self.catalogue)
+            chain.check_adjustment(node, dict(settings), self.catalogue)
         except HeadraceError as error:
             return str(error)
+        except (ValueError, TypeError, KeyError) as error:
+            return f"{type(error).__name__}: {error}"
         return None
 
 

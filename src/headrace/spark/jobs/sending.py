@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from headrace.errors import InvalidInput, NotFound, did_you_mean
 from headrace.graph.document import Document
 from headrace.graph.validation import validate
 from headrace.operators import Catalogue
+from headrace.operators.serial_chain import require_adjustable
 from headrace.signals import SignalRequest
 from headrace.spark.planning.queries import plan_queries
 
@@ -31,6 +33,8 @@ def signal_to(
     topics = topics_of(document)
     if kind == "close_window":
         _require_closable(document, (node,) if node else nodes, catalogue)
+    if kind == "update_parameters" and node is not None and parameters:
+        _require_change(document, node, parameters, catalogue)
     return SignalRequest(id or new_id(), kind, topics, document.name, node, dict(parameters or {}), handling)
 
 
@@ -55,6 +59,20 @@ def _require_closable(document: Document, nodes: Sequence[str], catalogue: Catal
             "watermark has passed it, and what comes later would be dropped as late instead of beginning anew",
             node=nodes[0] if len(nodes) == 1 else None,
             hint="time-window and session-window can, as can windows that run in a chain: EXPLAIN says which do",
+        )
+
+
+def _require_change(document: Document, node: str, parameters: Mapping[str, Any], catalogue: Catalogue) -> None:
+    """Raises InvalidInput for settings that a signal may not change, or that no plan accepts."""
+    operator = catalogue.get(document.node(node).operator)
+    require_adjustable(operator, node, parameters)
+    changed = tuple(replace(n, config={**n.config, **parameters}) if n.id == node else n for n in document.nodes)
+    plans = plan_queries(validate(replace(document, nodes=changed), catalogue), catalogue)
+    if operator.spec.kind != "serial" and not any(node in plan.in_chain for plan in plans):
+        raise InvalidInput(
+            f"{node!r} runs in Spark's plan, whose settings are fixed while it runs",
+            node=node,
+            hint="deploy a new version of the pipeline instead",
         )
 
 

@@ -129,7 +129,10 @@ class Committer:
             self._moment = chain.give_orders(frame, batch, offsets, record, signals)
 
     def _signals_of(self, last: CommitRecord, offsets: str) -> BatchSignals:
-        return NO_SIGNALS if self.signals is None else self.signals.of_batch(last, offsets)
+        if self.signals is None:
+            return NO_SIGNALS
+        deployed = None if self.chain is None else self.chain.running(ChainRecord.from_json(last.chain), NO_SIGNALS)
+        return self.signals.of_batch(last, offsets, deployed)
 
     def _chain_record(
         self, last: CommitRecord, results: Sequence[LaneResult], signals: BatchSignals

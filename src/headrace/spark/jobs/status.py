@@ -58,6 +58,8 @@ class JobStatus:
     restarts: int
     paused_by: str | None = None
     """The signal that a query of the job waits behind."""
+    parameters: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
+    """Node → settings that signals changed, as they are in force: the document has the others."""
 
     @property
     def shown_state(self) -> ShownState:
