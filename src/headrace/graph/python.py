@@ -21,7 +21,8 @@ _NO_OPERATORS = ("add", "connect", "document", "named", "then")  # methods that 
 def to_python(document: Document, *, builder: str = "headrace.graph.Builder") -> str:
     """Code that makes the same document, with `builder` (a dotted name) as the class to start from.
 
-    Run, it leaves the builder in the variable `pipeline`. Raises InvalidInput where two nodes have one id.
+    Run, it leaves the builder in the variable `pipeline`. Raises InvalidInput where two nodes have one id, or an edge
+    names a node that is not there.
     """
     chains = take_apart(document)
     module, _, class_name = builder.rpartition(".")
@@ -61,6 +62,10 @@ class _Code:
             for name, port, usual in (("source_port", edge.source_port, "out"), ("target_port", edge.target_port, "in"))
             if port != usual
         )
+        missing = next((end for end in (edge.source, edge.target) if end not in self.variables), None)
+        if missing is not None:
+            message = f"the edge from {edge.source!r} to {edge.target!r} names {missing!r}, which is no node"
+            raise InvalidInput(message, valid=tuple(self.variables))
         return f"{_PIPELINE}.connect({self.variables[edge.source]}, {self.variables[edge.target]}{ports})"
 
     def _call(self, node: Node, *, is_first: bool, is_last: bool) -> str:

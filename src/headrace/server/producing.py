@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from confluent_kafka import KafkaException, Message, Producer
 
-from headrace.errors import ExternalFailure
+from headrace.errors import ExternalFailure, InvalidInput
 from headrace.server.bodies import MessageBody
 from headrace.server.contents import encoded
 from headrace.server.models.topics import ProducedView
@@ -44,6 +44,8 @@ class MessageSender:
                 producer.flush(DELIVERY_TIMEOUT_S + 1.0)
             except KafkaException as error:
                 raise own_words(error, f"a message to {topic!r}") from error
+            except (OverflowError, ValueError, TypeError) as error:
+                raise InvalidInput(f"a message to {topic!r} cannot be sent: {error}") from error
         return _produced(topic, delivered)
 
     def _connected(self) -> Producer:

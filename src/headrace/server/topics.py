@@ -103,6 +103,7 @@ class Topics:
         )
 
     def create(self, topic: str, partitions: int, config: Mapping[str, str]) -> TopicView:
+        _require_names(config)
         wanted = NewTopic(topic, num_partitions=partitions, replication_factor=-1, config=dict(config))
         created = self.admin.create_topics([wanted], request_timeout=REQUEST_TIMEOUT_S)
         answer(created[topic], f"topic {topic!r} cannot be created")
@@ -112,6 +113,7 @@ class Topics:
         """Settings first, then more partitions: either may be refused, with the reason."""
         now = len(self.partitions(topic))
         if changes:
+            _require_names(changes)
             resource = ConfigResource(ResourceType.TOPIC, topic, incremental_configs=[*map(_change, changes.items())])
             altered = self.admin.incremental_alter_configs([resource], request_timeout=REQUEST_TIMEOUT_S)
             answer(altered[resource], f"settings of topic {topic!r}")
@@ -186,6 +188,8 @@ def own_words(error: KafkaException, what: str) -> HeadraceError:
     sentence = f"{what}: {cause.str()}"
     kinds: dict[int, type[HeadraceError]] = {
         KafkaError.UNKNOWN_TOPIC_OR_PART: NotFound,
+        KafkaError._UNKNOWN_PARTITION: NotFound,
+        KafkaError._UNKNOWN_TOPIC: NotFound,
         KafkaError.GROUP_ID_NOT_FOUND: NotFound,
         KafkaError.TOPIC_ALREADY_EXISTS: Conflict,
         KafkaError.NON_EMPTY_GROUP: Conflict,
@@ -194,10 +198,21 @@ def own_words(error: KafkaException, what: str) -> HeadraceError:
         KafkaError.TOPIC_EXCEPTION: InvalidInput,
         KafkaError.INVALID_PARTITIONS: InvalidInput,
         KafkaError.INVALID_REQUEST: InvalidInput,
+        KafkaError.MSG_SIZE_TOO_LARGE: InvalidInput,
+        KafkaError._INVALID_ARG: InvalidInput,
         KafkaError.POLICY_VIOLATION: InvalidInput,
         KafkaError._UNSUPPORTED_FEATURE: InvalidInput,
     }
     return kinds.get(cause.code(), ExternalFailure)(sentence)
+
+
+def _require_names(config: Mapping[str, str | None]) -> None:
+    """Raises InvalidInput for what the client itself cannot send."""
+    for name, value in config.items():
+        if not name or "\0" in name or "\0" in (value or ""):
+            raise InvalidInput(
+                f"{name!r} is no setting of a topic", hint="names and values hold no NUL, and names are not empty"
+            )
 
 
 def _change(setting: tuple[str, str | None]) -> ConfigEntry:
