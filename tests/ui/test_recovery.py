@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import httpx
 import pytest
 from playwright.sync_api import expect
-from tests.ui.steps import OpenPage, condition_of, draft_of, make, node, saved, set_condition
+from tests.ui.steps import OpenPage, condition_of, deploy, draft_of, make, node, saved, set_condition, stop
 
 if TYPE_CHECKING:
     from tests.ui.conftest import Complaints, Up
@@ -26,12 +26,19 @@ def test_a_killed_server_is_told_and_nothing_is_lost(
     open_page: OpenPage, up: Up, api: httpx.Client, complaints: Complaints
 ) -> None:
     make(api, "through-a-crash")
+    deploy(api, "through-a-crash", draft_of(api, "through-a-crash")["revision"])
     page = open_page("/pipelines/through-a-crash")
+    live = page.locator("g[data-live]").first
+    figures = page.get_by_test_id("edge-figures").first
+    expect(figures).to_be_visible(timeout=RETURN_TIMEOUT_MS)
     set_condition(page, "value < 3")
     saved(page)
     up.kill_server()
     connection = page.get_by_role("status", name="Connection")
     expect(connection).to_contain_text("not reachable", timeout=RETURN_TIMEOUT_MS)
+    expect(page.get_by_text("was running")).to_be_visible()
+    expect(live).to_have_css("opacity", "0.45")
+    expect(page.get_by_role("button", name="Start the latest version")).to_have_count(0)
     set_condition(page, "value < 4")
     expect(page.get_by_role("status", name="Draft")).to_contain_text("Not saved")
     expect(connection).to_be_empty(timeout=RETURN_TIMEOUT_MS)
@@ -39,6 +46,9 @@ def test_a_killed_server_is_told_and_nothing_is_lost(
     up.wait_ready()
     assert condition_of(api, "through-a-crash") == "value < 4"
     expect(node(page, "small")).to_contain_text("value < 4")
+    expect(page.get_by_text("running", exact=True).first).to_be_visible(timeout=RETURN_TIMEOUT_MS)
+    expect(live).to_have_css("opacity", "1")
+    stop(api, "through-a-crash")
     complaints.clear()  # the browser writes lost connections to the console
 
 

@@ -36,6 +36,7 @@ def test_a_template_runs_with_one_press(open_page: OpenPage, api: httpx.Client, 
     name = title.lower().replace(" ", "-")
     expect(page.get_by_role("heading", level=1)).to_have_text(name)
     rows_flow(page)
+    expect(page.get_by_role("button", name=re.compile("change"))).to_have_count(0)
     stop(api, name)
 
 

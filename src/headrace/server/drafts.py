@@ -122,13 +122,15 @@ class Drafts:
         reference = running or self._latest(draft.pipeline)
         against = Document(draft.pipeline) if reference is None else reference.document
         kind = "running" if running else "latest" if reference else "nothing"
-        return compare(against, canonical(draft.document, self._catalogue)), kind
+        # Both: a version that was saved with other defaults of an operator means the same.
+        return compare(canonical(against, self._catalogue), canonical(draft.document, self._catalogue)), kind
 
     def _followed(self, draft: Draft, latest: Version) -> Draft:
         if draft.base_version in (latest.info.number, NO_BASE):
             return draft
         base = self._store.get(draft.pipeline, draft.base_version).document
-        if canonical(draft.document, self._catalogue).content_hash != base.content_hash:
+        own, based = (canonical(document, self._catalogue).content_hash for document in (draft.document, base))
+        if own != based:
             return draft
         try:
             return self.write(latest.document, draft.revision, latest.layout, latest.info.number)

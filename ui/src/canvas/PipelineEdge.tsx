@@ -37,6 +37,7 @@ export const PipelineEdge = memo(function PipelineEdge(props: EdgeProps<Pipeline
   return (
     <g
       className={classes.edge}
+      data-live
       data-pressure={pressure}
       data-selected={props.selected || undefined}
       data-broken={isBroken || undefined}

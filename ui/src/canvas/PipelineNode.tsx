@@ -75,6 +75,7 @@ export const PipelineNode = memo(function PipelineNode({ id, data, selected }: N
             {state && (
               <span
                 className={classes.state}
+                data-live
                 data-state={state}
                 role="img"
                 aria-label={state}

@@ -21,7 +21,7 @@ export default function JobCharts({ pipeline }: { pipeline: string }) {
   if (points.length === 0)
     return <EmptyState title="No figures yet">They come while the pipeline runs.</EmptyState>;
   return (
-    <div className={classes.charts}>
+    <div className={classes.charts} data-live>
       <TimeChart title="Rows in" series={rate} color="--hr-accent" format={perSecond} />
       <TimeChart title="Rows waiting" series={lag} color="--hr-warn" format={rows} />
       <TimeChart title="Batch time" series={batch} color="--hr-relational" format={milliseconds} />

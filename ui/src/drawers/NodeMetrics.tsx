@@ -6,7 +6,7 @@ import { JobFailure } from "@/shared/JobFailure";
 import { useDocument } from "@/stores/documentStore";
 import { useMetrics } from "@/stores/metricsStore";
 
-/** Figures of one node since the job started, and why the job failed if it did here. */
+/** Figures of one node since the pipeline was first started, and why the job failed if it did here. */
 export function NodeMetrics({ id }: { id: string }) {
   const pipeline = useDocument((state) => state.pipeline);
   const figures = useMetrics((state) => state.jobs[pipeline]?.nodes[id]);
@@ -20,7 +20,7 @@ export function NodeMetrics({ id }: { id: string }) {
         </Alert>
       )}
       {figures ? (
-        <SimpleGrid cols={2} spacing="sm">
+        <SimpleGrid cols={2} spacing="sm" data-live>
           <Figure title="Rows per second" value={short(figures.rate)} />
           <Figure title="Rows in" value={figures.rows_in.toLocaleString()} />
           <Figure title="Rows out" value={figures.rows_out.toLocaleString()} />

@@ -2,6 +2,7 @@ import { ActionIcon, Tooltip } from "@mantine/core";
 import { notifications } from "@mantine/notifications";
 import { IconPlayerPause, IconPlayerPlay, IconPlayerStop, type TablerIcon } from "@tabler/icons-react";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useConnection } from "@/api/connection";
 import { start, stop } from "@/api/pipelines";
 import { messageOf } from "@/api/problem";
 import { useDocument } from "@/stores/documentStore";
@@ -15,13 +16,15 @@ export function RunButtons({ pipeline }: { pipeline: string }) {
   const { state } = useJob(pipeline);
   const hasVersion = useDocument((document) => document.told.latestVersion > 0);
   const queries = useQueryClient();
+  const isOnline = useConnection((connection) => connection.isOnline);
   const isUp = state !== null && IS_UP.has(state);
   const { mutate, isPending } = useMutation({
     mutationFn: () => (isUp ? stop(pipeline) : start(pipeline)),
     onSettled: () => queries.invalidateQueries({ queryKey: jobKey(pipeline) }),
     onError: (error) => notifications.show({ color: "red", message: messageOf(error) }),
   });
-  if (!isUp && !hasVersion) return null;
+  // What the state is, nobody knows while the server is gone: nothing to press then.
+  if (!isOnline || (!isUp && !hasVersion)) return null;
   return (
     <>
       <PauseButton pipeline={pipeline} />

@@ -123,7 +123,13 @@ function ChangesChip({ onClick }: { onClick: () => void }) {
   const count = useDocument((state) => state.told.changes.length);
   const from = useDocument((state) => state.told.changesFrom);
   if (count === 0) return null;
-  const against = { running: "what runs", latest: "the latest version", nothing: "an empty pipeline" }[from];
+  if (from === "nothing")
+    return (
+      <Badge variant="outline" color="gray">
+        never deployed
+      </Badge>
+    );
+  const against = { running: "what runs", latest: "the latest version" }[from];
   return (
     <Tooltip label={`Against ${against}. Moving nodes is no change.`}>
       <UnstyledButton onClick={onClick} aria-label={`${plural(count, "change")} against ${against}`}>

@@ -4,7 +4,17 @@ import type { DraftView } from "@/api/types";
 import { documentOf, type Graph } from "@/document/graph";
 import { CHAIN } from "@/document/testing";
 import { execute, openDraft, undoLast, useDocument } from "@/stores/documentStore";
-import { hasEdits, keepMineAs, noteRemoteRevision, saveNow, takeTheirs } from "./draftSync";
+import { hasEdits, keepMineAs, noteRemoteRevision, refreshTold, saveNow, takeTheirs } from "./draftSync";
+
+const ADDED: DraftView["changes"][number] = {
+  kind: "node_added",
+  node: "a",
+  setting: null,
+  edge: null,
+  old: null,
+  new: "preview",
+  text: "",
+};
 
 /** A server that holds one draft and answers as the real one does. */
 class Server {
@@ -12,6 +22,7 @@ class Server {
   graph: Graph = CHAIN;
   isGone = false;
   losesAnswers = false;
+  isDeployed = false;
   copies: string[] = [];
 
   view(): DraftView {
@@ -24,8 +35,8 @@ class Server {
       document: documentOf(this.graph, "demo"),
       layout: { ...this.graph.layout },
       problems: [],
-      changes: [],
-      changes_from: "nothing",
+      changes: this.isDeployed ? [] : [ADDED],
+      changes_from: this.isDeployed ? "running" : "nothing",
       schemas: {},
       notations: { sql: "", text: "", python: "", reasons: {} },
     };
@@ -110,6 +121,15 @@ describe("the draft", () => {
     await saveNow();
     expect(state().saveState).toBe("saved");
     expect(state().told.revision).toBe(server.revision);
+  });
+
+  it("has no changes once it runs, though nobody said that its revision is another", async () => {
+    expect(state().told.changes).toHaveLength(1);
+    server.isDeployed = true;
+    server.write(server.graph);
+    await refreshTold("demo");
+    expect(state().told.changes).toEqual([]);
+    expect(state().told.revision).toBe(2);
   });
 
   it("never overwrites what somebody else saved", async () => {

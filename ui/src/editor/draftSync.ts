@@ -117,13 +117,15 @@ export async function noteRemoteRevision(pipeline: string, revision: number): Pr
     openDraft(pipeline, view);
 }
 
-/** Asks anew what changed against the version that runs: another one may run now. Edits here are left alone. */
+/** Asks anew what changed against the version that runs: another one may run now, and the draft may have another
+ * revision. Edits here are left alone. */
 export async function refreshTold(pipeline: string): Promise<void> {
   if (useDocument.getState().pipeline !== pipeline || hasEdits() || running !== null) return;
   const view = await readDraft(pipeline).catch(() => null);
   const { told, pipeline: open } = useDocument.getState();
-  if (view && open === pipeline && view.revision === told.revision)
-    useDocument.setState({ told: toldBy(view) });
+  if (!view || open !== pipeline || hasEdits()) return;
+  if (view.revision > told.revision) openDraft(pipeline, view);
+  else if (view.revision === told.revision) useDocument.setState({ told: toldBy(view) });
 }
 
 /** Ends a conflict with the other side's draft; what was edited here is gone from this pipeline. */

@@ -13,18 +13,26 @@ const KINDS: readonly JobEvent["kind"][] = [
   "draft_changed",
   "signal",
 ];
-/** The browser tries again by itself, except when it was refused: then we do, after this long. */
+/** The browser tries again by itself, except when it was refused: then we do, after this long. Figures come twice a
+ * second: a stream that is silent for as long may have lost its server. */
 const REOPEN_MS = 5_000;
 
-type OnEvent = (event: JobEvent) => void;
+interface Listener {
+  onEvent: (event: JobEvent) => void;
+  /** Events before were missed. */
+  onOpen: () => void;
+}
+
+let heardMs = 0;
 
 /** Follows the stream until the returned function is called. */
-export function followEvents(onEvent: OnEvent): () => void {
-  let source = open(onEvent);
+export function followEvents(listener: Listener): () => void {
+  let source = open(listener);
   const timer = setInterval(() => {
+    if (source.readyState === EventSource.OPEN && Date.now() - heardMs > REOPEN_MS) void checkServer();
     if (source.readyState !== EventSource.CLOSED) return;
     forgetEvents();
-    source = open(onEvent);
+    source = open(listener);
   }, REOPEN_MS);
   return () => {
     clearInterval(timer);
@@ -32,14 +40,22 @@ export function followEvents(onEvent: OnEvent): () => void {
   };
 }
 
-function open(onEvent: OnEvent): EventSource {
+function open({ onEvent, onOpen }: Listener): EventSource {
   const source = new EventSource("/api/events");
-  source.addEventListener("open", noteOnline);
+  source.addEventListener("open", () => {
+    heardMs = Date.now();
+    noteOnline();
+    onOpen();
+  });
   source.addEventListener("error", (message) => {
     // The server's own `error` events carry data; the browser's, about the connection, do not.
     if (!(message instanceof MessageEvent)) void checkServer();
   });
-  source.addEventListener("metrics", (message) => noteTick(JSON.parse(message.data) as MetricsTick));
+  source.addEventListener("metrics", (message) => {
+    heardMs = Date.now();
+    noteOnline();
+    noteTick(JSON.parse(message.data) as MetricsTick);
+  });
   source.addEventListener("missed", (message) =>
     noteMissed((JSON.parse(message.data) as { missed: number }).missed),
   );

@@ -1,4 +1,5 @@
 import { Badge } from "@mantine/core";
+import { useConnection } from "@/api/connection";
 import type { JobState } from "@/api/types";
 
 const COLORS: Readonly<Record<JobState, string>> = {
@@ -10,9 +11,10 @@ const COLORS: Readonly<Record<JobState, string>> = {
   failed: "var(--hr-bad)",
 };
 
-/** The state of a job, by colour and by word. */
+/** The state of a job, by colour and by word; while the server is gone, the last one that is known. */
 export function StateBadge({ state }: { state: JobState | null }) {
-  const color = state === null ? "var(--hr-text-soft)" : COLORS[state];
+  const isOnline = useConnection((connection) => connection.isOnline);
+  const color = state === null || !isOnline ? "var(--hr-text-soft)" : COLORS[state];
   return (
     <Badge
       variant="outline"
@@ -33,7 +35,12 @@ export function StateBadge({ state }: { state: JobState | null }) {
         />
       }
     >
-      {state ?? "not started"}
+      {wordOf(state, isOnline)}
     </Badge>
   );
+}
+
+function wordOf(state: JobState | null, isOnline: boolean): string {
+  if (isOnline) return state ?? "not started";
+  return state === null ? "unknown" : `was ${state}`;
 }

@@ -14,7 +14,8 @@ interface PipelineRowProps {
 
 export function PipelineRow({ pipeline, job }: PipelineRowProps) {
   const { name, latest, draft } = pipeline;
-  const changes = draft?.changes ?? 0;
+  // All of a pipeline that was never deployed is new: that says nothing.
+  const changes = latest === null ? 0 : (draft?.changes ?? 0);
   return (
     <tr className={table.row}>
       <td>
@@ -29,7 +30,9 @@ export function PipelineRow({ pipeline, job }: PipelineRowProps) {
           </span>
         </Tooltip>
       </td>
-      <td className={table.number}>{job?.state === "running" ? rate(totalRate(job)) : "–"}</td>
+      <td className={table.number} data-live>
+        {job?.state === "running" ? rate(totalRate(job)) : "–"}
+      </td>
       <td className={table.fit}>
         {latest ? (
           <Link
