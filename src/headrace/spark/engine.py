@@ -41,10 +41,12 @@ from headrace.spark.jobs.query import (
     topics_of,
     with_partition_counts,
 )
+from headrace.spark.jobs.query_figures import QueryFigures
 from headrace.spark.jobs.query_signals import QuerySignals, position_of
 from headrace.spark.jobs.sample import Made, Sampling
 from headrace.spark.jobs.sink import Committer, Shown
 from headrace.spark.jobs.status import BatchResult, JobStatus
+from headrace.spark.jobs.totals import TotalsFile
 from headrace.spark.planning.plan import QueryPlan
 from headrace.spark.planning.queries import plan_queries
 from headrace.spark.planning.rules import plan_text
@@ -385,14 +387,28 @@ class Engine:
                 chain.sweep(chain_record)
             outputs = self._outputs(client, compiled, validated)
             spec = home.sink_spec(self.settings.bootstrap, outputs, compiled.shaping)
-            align(home, spec, last)
+            totals = TotalsFile(home.directory)
+            reported = totals.reported(last)
+            align(home, spec, last, again=reported.batch < last.batch)
             names = {node: location.topic for node, location in topics.items()}
             late = self._late_counts(validated, home, last.starts)
             ends = {**last.starts, **position_of(last)}
-            progress = QueryProgress(plan, names, batch=last.batch, ends=ends, late=late)
+            progress = QueryProgress(plan, names, ends=ends, late=late, file=totals)
+            progress.go_on(reported)
+            if last.totals is not None:
+                progress.figures = QueryFigures.from_json(last.batch, last.totals["tasks"])
+            progress.figures.note_state(chain_record.manifest)
             signals = self._signals(validated, plan, topics, last, progress)
-            committer = Committer(spec, log, chain, hold, signals, shown=start.shown)
-            progress.figures = committer.figures
+            committer = Committer(
+                spec,
+                log,
+                chain,
+                hold,
+                signals,
+                shown=start.shown,
+                figures=progress.figures,
+                reported=progress.reported,
+            )
             return RunningQuery(home, compiled, committer, progress, until_end=start.until_end)
         except BaseException:
             log.close()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -26,7 +26,7 @@ _log = logging.getLogger(__name__)
 
 @dataclass(slots=True)
 class LateCounts:
-    """Totals of one query since its job started. `operators` are the nodes with state in Spark's plan, in the order in
+    """Totals of one query since it was opened. `operators` are the nodes with state in Spark's plan, in the order in
     which it reports of them; a node whose rows go several ways is there several times.
 
     Where Spark's number says only that there were late rows, they are counted on a thread of their own, and are part of
@@ -40,6 +40,8 @@ class LateCounts:
     _totals: Counter[str] = field(default_factory=Counter)
     _told: int = 0
     _waiting: int = 0
+    _pending: Counter[str] = field(default_factory=Counter)
+    _changed: Callable[[], None] = lambda: None
     _lock: threading.Lock = field(default_factory=threading.Lock)
     _thread: ThreadPoolExecutor | None = None
 
@@ -61,6 +63,18 @@ class LateCounts:
     def totals(self) -> dict[str, int]:
         with self._lock:
             return dict(self._totals)
+
+    def go_on(self, totals: Mapping[str, int], changed: Callable[[], None]) -> None:
+        """Called before the first report, with what was counted before; `changed` is told of counts that come later."""
+        with self._lock:
+            self._totals = Counter(totals)
+            self._told = self._totals.total()
+        self._changed = changed
+
+    def known(self) -> dict[str, int]:
+        """The totals, with Spark's numbers for what is still to be counted."""
+        with self._lock:
+            return dict(self._totals + self._pending)
 
     def fresh(self) -> int:
         """How many were counted since this was asked before."""
@@ -97,15 +111,17 @@ class LateCounts:
     def _submit(self, node: str, rows: int, number: int, batch: MicroBatch) -> None:
         with self._lock:
             self._waiting += 1
+            self._pending[node] += rows
         if self._thread is None:
             self._thread = ThreadPoolExecutor(1, thread_name_prefix=f"late-{self.base}")
         try:
             self._thread.submit(self._recount, node, rows, number, batch)
         except RuntimeError:
             # It is closed: a last report came after the end of the query.
-            self._add(node, rows, done=1)
+            self._add(node, rows, done=rows)
 
     def _recount(self, node: str, rows: int, number: int, batch: MicroBatch) -> None:
+        told = rows
         try:
             if self.recounting is not None:
                 rows = self.recounting.late_rows(node, batch)
@@ -114,12 +130,15 @@ class LateCounts:
             cause = str(error).split("\n", 1)[0]
             _log.warning("late rows of node %s, batch %d, are counted as Spark tells: %s", node, number, cause)
         finally:
-            self._add(node, rows, done=1)
+            self._add(node, rows, done=told)
+            self._changed()
 
     def _add(self, node: str, rows: int, *, done: int = 0) -> None:
+        """`done` are the rows that Spark told of, where they waited to be counted."""
         with self._lock:
             self._totals[node] += rows
-            self._waiting -= done
+            self._pending[node] -= done
+            self._waiting -= done > 0
 
 
 def stateful_nodes(plan: QueryPlan, catalogue: Catalogue) -> tuple[str, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -12,6 +13,7 @@ from headrace.spark.compiling.counts import BAD_ROWS, NODE_ROWS, SKIPPED_ROWS
 from headrace.spark.jobs.late_counts import LateCounts
 from headrace.spark.jobs.query_figures import QueryFigures
 from headrace.spark.jobs.status import NodeCount, QueryStatus
+from headrace.spark.jobs.totals import Reported, TotalsFile
 from headrace.spark.planning.plan import QueryPlan
 from headrace.spark.reading.positions import parse_offsets
 from headrace.spark.specs import node_of
@@ -22,8 +24,11 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class QueryProgress:
-    """Totals of one query since its job started; the listener's thread writes. By source node: the topic that it reads,
-    and `ends`. They and `batch` begin with the last commit record."""
+    """Totals of one query since it was opened; the listener's thread writes. By source node: the topic that it reads,
+    and `ends`. They begin with the last commit record.
+
+    `batch` is the last one that was counted; `file` keeps what was.
+    """
 
     plan: QueryPlan
     topics: Mapping[str, str]
@@ -35,41 +40,71 @@ class QueryProgress:
     bad: dict[str, int] = field(default_factory=dict)
     late: LateCounts = field(default_factory=lambda: LateCounts(""))
     figures: QueryFigures = field(default_factory=QueryFigures)
+    file: TotalsFile | None = None
     signals: Mapping[str, int] = field(default_factory=dict)
     """Signals by what became of them."""
+    _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def add(self, report: StreamingQueryProgress, document: Document) -> dict[str, object]:
         """Takes one report in; returns what happened in that batch, for a progress event."""
-        # First: who waits for all to be counted looks at the positions.
-        self.late.take(report)
         before = self.positions
+        nodes, bad = self._node_rows(report)
+        # First: who waits for all to be counted looks at the positions.
+        self._count_once(report, nodes, bad)
         self.ends = {**self.ends, **self._offsets(report, "endOffset")}
         after = self.positions
         latest = self._by_partition(self._offsets(report, "latestOffset"))
-        nodes, bad = self._node_rows(report)
-        self.batch = report.batchId
         self.batch_ms = float(report.durationMs.get("triggerExecution", 0))
         self.lag = {partition: max(0, latest.get(partition, end) - end) for partition, end in after.items()}
-        for total, counted in ((self.rows, nodes), (self.bad, bad)):
-            for node, rows in counted.items():
-                total[node] = total.get(node, 0) + rows
         return {
             "query": self.plan.name,
-            "batch": self.batch,
+            "batch": report.batchId,
             "batch_ms": self.batch_ms,
             "duration_ms": dict(report.durationMs),
             "nodes": nodes,
             "edges": {f"{e.source}→{e.target}": nodes[e.source] for e in document.edges if e.source in nodes},
             "partitions": {partition: end - before.get(partition, end) for partition, end in after.items()},
             "lag": dict(self.lag),
-            "bad": sum(bad.values()) + self.figures.failed_in(self.batch),
+            "bad": sum(bad.values()) + self.figures.failed_in(report.batchId),
             "late": self.late.fresh(),
         }
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether the last commit was reported, and all of it is counted."""
+        return self.batch >= self.figures.newest and self.late.is_settled
 
     @property
     def positions(self) -> dict[str, int]:
         """Topic partition → offset after the last record that is in the output, of every source that reads it."""
         return self._by_partition(self.ends)
+
+    def _count_once(self, report: StreamingQueryProgress, nodes: Mapping[str, int], bad: Mapping[str, int]) -> None:
+        """A micro-batch may be run, and reported, once more after a start."""
+        with self._lock:
+            if report.batchId <= self.batch:
+                return
+            self.late.take(report)
+            for total, counted in ((self.rows, nodes), (self.bad, bad)):
+                for node, rows in counted.items():
+                    total[node] = total.get(node, 0) + rows
+            self.batch = report.batchId
+        self._keep()
+
+    def _keep(self) -> None:
+        if self.file is not None:
+            self.file.write(self.reported())
+
+    def go_on(self, reported: Reported) -> None:
+        """Called before the first report, with what was reported before."""
+        self.batch = reported.batch
+        self.rows, self.bad = dict(reported.rows), dict(reported.bad)
+        self.late.go_on(reported.late, self._keep)
+
+    def reported(self) -> Reported:
+        """All of it as of one report, whichever thread asks."""
+        with self._lock:
+            return Reported(self.batch, dict(self.rows), dict(self.bad), self.late.known())
 
     def status(self) -> QueryStatus:
         counted = self.figures.by_node()

@@ -88,11 +88,11 @@ def open_query(
     return last.with_sources(topics)
 
 
-def align(home: QueryHome, spec: SinkSpec, last: CommitRecord) -> None:
-    """Brings the files of the query into step with its last commit record."""
+def align(home: QueryHome, spec: SinkSpec, last: CommitRecord, *, again: bool = False) -> None:
+    """Brings the files of the query into step with its last commit record, whose batch may be to run `again`."""
     make_visible(last.files)
     sweep(spec, last.files)
-    Checkpoint(home.checkpoint).rebuild(last)
+    Checkpoint(home.checkpoint).rebuild(last, again=again)
     if last.batch == OPENED:
         shutil.rmtree(home.directory / "preview", ignore_errors=True)
 
@@ -144,7 +144,7 @@ class RunningQuery:
         # A query that has not looked at its sources yet does not know what is left to do.
         has_looked = not str(status["message"]).startswith(_INITIALIZING)
         is_idle = has_looked and not status["isTriggerActive"] and not status["isDataAvailable"]
-        return is_idle and self._committer.is_settled and self.progress.late.is_settled
+        return is_idle and self._committer.is_settled and self.progress.is_settled
 
     def replace_chain(self, plan: ChainPlan, catalogue: Catalogue, identity: str) -> None:
         """Other serial operators, without a stop: see `ChainDriver.replace`. Raises Conflict."""

@@ -21,8 +21,9 @@ from headrace.spark.chains.driver import ChainDriver
 from headrace.spark.chains.orders import ChainRecord
 from headrace.spark.chains.task import results_of
 from headrace.spark.jobs.holds import QueryHold
-from headrace.spark.jobs.query_figures import QueryFigures
+from headrace.spark.jobs.query_figures import QueryFigures, TaskCounts
 from headrace.spark.jobs.query_signals import QuerySignals
+from headrace.spark.jobs.totals import Reported
 from headrace.spark.reading.positions import source_offsets
 from headrace.spark.specs import MESSAGE_COLUMN, SINK_PROPERTY, SinkSpec
 from headrace.spark.writing.checkpoint import Checkpoint
@@ -72,8 +73,11 @@ class Committer:
         signals: QuerySignals | None = None,
         *,
         shown: Shown | None = None,
+        figures: QueryFigures | None = None,
+        reported: Callable[[], Reported] = Reported,
     ) -> None:
-        """`shown` is told the rows that previews get with each commit."""
+        """`shown` is told the rows that previews get with each commit. `figures` go on from the last one, and what
+        Spark has `reported` is noted with each."""
         self.chain = chain
         self._shown = shown
         self.signals = signals
@@ -82,7 +86,8 @@ class Committer:
         self._log = log
         self._checkpoint = Checkpoint(Path(spec.checkpoint or ""))
         self._moment: Moment | None = None
-        self.figures = QueryFigures()
+        self.figures = figures or QueryFigures()
+        self._reported = reported
 
     def write(self, frame: DataFrame, batch: int) -> None:
         """Called by Spark once for every batch, and again for the same one after a crash: that changes nothing."""
@@ -170,6 +175,7 @@ class Committer:
         batch_signals = self._signals_of(last, offsets)
         chain = self._chain_record(last, results, batch_signals)
         signals = self._signals_record(last, results, batch_signals)
+        counts = TaskCounts.of(results, messages)
         record = CommitRecord(
             batch=batch,
             time_ms=time.time_ns() // 1_000_000,
@@ -181,6 +187,7 @@ class Committer:
             files=moves(self._spec, batch, messages),
             chain=None if chain is None else chain.to_json(),
             signals=None if signals is None else signals.to_json(),
+            totals={"tasks": self.figures.to_json(counts), "reported": self._reported().to_json()},
         )
         self._log.commit(record, collect_rows(messages))
         if self._hold is not None:
@@ -192,7 +199,7 @@ class Committer:
         if self.chain is not None and chain is not None:
             self.chain.committed(ChainRecord.from_json(last.chain), chain)
             self.figures.note_state(chain.manifest)
-        self.figures.add(batch, results, messages)
+        self.figures.add(batch, counts)
         if self.signals is not None and signals is not None:
             self.signals.committed(signals, batch)
 
@@ -213,7 +220,7 @@ def write_once(spec: SinkSpec, frame: DataFrame) -> QueryFigures:
     update_preview(spec, messages)
     discard(messages)
     figures = QueryFigures()
-    figures.add(0, results_of(lane for message in messages for lane in message.lanes), messages)
+    figures.add(0, TaskCounts.of(results_of(lane for message in messages for lane in message.lanes), messages))
     return figures
 
 

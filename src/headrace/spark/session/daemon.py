@@ -7,11 +7,9 @@ from __future__ import annotations
 
 import gc
 import importlib
-import socket
-
-from pyspark import daemon
 
 from headrace.process.python import look_where_the_driver_does
+from headrace.spark.session import quiet_daemon
 from headrace.spark.session.prepare import is_prepared, prepare
 
 # What a worker of our source and our sink would import after the fork, every time one is started.
@@ -27,19 +25,7 @@ PRELOADED = (
     "pyspark.worker",
 )
 
-_run_worker = daemon.worker
-
-
-def worker(sock: socket.socket, authenticated: bool) -> int:
-    """A worker that the JVM lets go of, at the latest when Spark ends, has nobody left to write to: that is its end."""
-    try:
-        return _run_worker(sock, authenticated)
-    except BrokenPipeError:
-        return 0
-
-
 if __name__ == "__main__":
-    daemon.worker = worker
     look_where_the_driver_does()
     for module in PRELOADED:
         importlib.import_module(module)
@@ -47,4 +33,4 @@ if __name__ == "__main__":
         prepare()
     # Workers collect garbage after every task: what was imported here is never garbage, so it need not be walked.
     gc.freeze()
-    daemon.manager()
+    quiet_daemon.manager()

@@ -41,6 +41,7 @@ PRELOADED: Final = (
 # As many starts may wait while the server imports.
 BACKLOG: Final = 64
 SOCKET: Final = "socket"
+QUIET_DAEMON: Final = "quiet_daemon.py"
 END_TIMEOUT_S: Final = 5.0
 
 
@@ -79,11 +80,17 @@ def _end(server: subprocess.Popen[bytes]) -> None:
 
 
 def _launcher(directory: Path) -> str:
-    """An interpreter to Spark. The runner alone is handed over; daemons and all else start as always."""
-    own, request, place = (shlex.quote(str(p)) for p in (sys.executable, planner_request.__file__, directory / SOCKET))
+    """An interpreter to Spark. The runner alone is handed over; the daemon that Spark always takes for data sources is
+    the quiet one, and all else starts as always."""
+    files = (sys.executable, planner_request.__file__, directory / SOCKET, Path(__file__).with_name(QUIET_DAEMON))
+    own, request, place, daemon = (shlex.quote(str(file)) for file in files)
     return f"""#!/bin/sh
 if [ "$2" = {RUNNER} ]; then
   exec {own} -I -S {request} {place} "$@"
+fi
+if [ "$2" = pyspark.daemon ]; then
+  shift 2
+  exec {own} -P {daemon} "$@"
 fi
 exec {own} -P "$@"
 """

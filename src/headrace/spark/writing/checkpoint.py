@@ -39,9 +39,10 @@ class Checkpoint:
                 for path in [*fresh, folder] if fresh else []:
                     _fsync(path)
 
-    def rebuild(self, last: CommitRecord) -> None:
+    def rebuild(self, last: CommitRecord, *, again: bool = False) -> None:
         """Makes the checkpoint say exactly what the record says. Spark then plans the batch after it, or, where it had
-        not yet noted the end of that batch, runs it once more; the sink knows it and writes nothing twice."""
+        not yet noted the end of that batch or is to report it `again`, runs it once more; the sink knows it and writes
+        nothing twice."""
         if last.batch == OPENED:
             shutil.rmtree(self.directory, ignore_errors=True)
             return
@@ -54,7 +55,7 @@ class Checkpoint:
         self._drop_after("offsets", last.batch)
         self._drop_after("commits", last.batch)
         noted = self.directory / "commits" / str(last.batch)
-        if not _is_whole(noted):
+        if again or not _is_whole(noted):
             noted.unlink(missing_ok=True)
         # Spark refuses a checkpoint without its id; nothing else depends on which one it is.
         if not _is_whole(self.directory / "metadata"):

@@ -63,6 +63,8 @@ class CommitRecord:
     """State files and event time of the query's chain, if it has one."""
     signals: dict[str, Any] | None = None
     """What became of the signals that the batch ended at, and what of them still counts."""
+    totals: dict[str, Any] | None = None
+    """What was counted by node, with this batch."""
 
     def to_bytes(self) -> bytes:
         return json.dumps(asdict(self)).encode()

@@ -1,0 +1,61 @@
+"""Totals of a query that last as long as its commits: what its tasks counted is part of each commit record, and what
+Spark reports afterwards goes into a small file beside the checkpoint, and into the next record.
+
+A report that was under way at a crash comes again: Spark then runs the last micro-batch once more, and the sink, which
+knows it, writes nothing.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+from headrace.spark.writing.commit import OPENED, CommitRecord
+
+_FILE: Final = "totals.json"
+
+
+@dataclass(frozen=True, slots=True)
+class Reported:
+    """What Spark reported by node, up to and with a micro-batch."""
+
+    batch: int = OPENED
+    rows: Mapping[str, int] = field(default_factory=dict)
+    bad: Mapping[str, int] = field(default_factory=dict)
+    late: Mapping[str, int] = field(default_factory=dict)
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+class TotalsFile:
+    """Not synced: what a power loss takes, the commit record has."""
+
+    def __init__(self, directory: Path) -> None:
+        self._path = directory / _FILE
+
+    def reported(self, last: CommitRecord) -> Reported:
+        """As of a query that stands at its last commit record. Older records have no totals: they begin there."""
+        if last.offsets is None:
+            self._path.unlink(missing_ok=True)
+        kept = Reported(last.batch) if last.totals is None else Reported(**last.totals["reported"])
+        found = self._read()
+        return found if found is not None and kept.batch <= found.batch <= last.batch else kept
+
+    def write(self, reported: Reported) -> None:
+        """A disk that refuses leaves the older one."""
+        fresh = self._path.with_suffix(".new")
+        with suppress(OSError):
+            fresh.write_text(json.dumps(reported.to_json()))
+            os.replace(fresh, self._path)
+
+    def _read(self) -> Reported | None:
+        try:
+            return Reported(**json.loads(self._path.read_text()))
+        except (OSError, ValueError, TypeError):
+            return None
