@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
+from uuid import NAMESPACE_DNS, UUID, uuid5
 
 import pytest
 from confluent_kafka import Consumer, ConsumerGroupType, Producer
@@ -21,8 +23,10 @@ from headrace.wire.coordinators.consumer_group import (
     LEAVES_FOR_NOW,
     ConsumerGroup,
     ConsumerLimits,
+    ConsumerMember,
     Report,
 )
+from headrace.wire.coordinators.consumer_group_records import changed_records, restore_groups
 from headrace.wire.coordinators.consumer_groups import matching_topics
 from headrace.wire.coordinators.member import ClientIdentity
 from headrace.wire.testing import BrokerProcess
@@ -38,6 +42,18 @@ def join(member_id: str, topics: frozenset[str], instance_id: str | None = None)
     return Report(member_id, JOINS, instance_id, None, REBALANCE_MS, topics, None, None, frozenset())
 
 
+def topic_id(name: str) -> UUID:
+    return uuid5(NAMESPACE_DNS, name)
+
+
+def topic_name(found: UUID) -> str:
+    return next(name for name in TOPICS if topic_id(name) == found)
+
+
+def in_order(group: ConsumerGroup) -> list[ConsumerMember]:
+    return [group.members[name] for name in sorted(group.members)]
+
+
 class Groups(RuleBasedStateMachine):
     """Members come, go, fall silent and change their minds; topics grow. Each holds what it was last told."""
 
@@ -45,11 +61,41 @@ class Groups(RuleBasedStateMachine):
         super().__init__()
         self.now_ms = 0
         self.counts = dict.fromkeys(TOPICS, 2)
-        limits = ConsumerLimits(5, SESSION_MS, 100)
-        self.group = ConsumerGroup("g", limits, lambda: self.counts, matching_topics)
+        self.group = self.make("g")
         self.held: dict[str, frozenset[tuple[str, int]]] = {}
         self.epochs: dict[str, int] = {}
         self.number = 0
+        self.log: dict[bytes, bytes] = {}
+
+    def save(self) -> None:
+        """What a broker writes before it answers."""
+        gone, self.group.unsaved = self.group.unsaved, set()
+        group = self.group if self.group.members else None
+        for key, value in changed_records("g", group, gone, self.log, topic_id):
+            if value is None:
+                del self.log[key]
+            else:
+                self.log[key] = value
+
+    @rule()
+    def restart(self) -> None:
+        """Nothing of the broker is left but its log."""
+        restored = restore_groups(self.log, self.make, topic_name, self.now_ms)
+        self.group = restored.get("g", self.make("g"))
+
+    @precondition(lambda self: self.held)
+    @rule()
+    def restart_unnoticed(self) -> None:
+        """The group is as it was, but for times."""
+        before = self.group
+        self.restart()
+        assert (self.group.epoch, self.group.target) == (before.epoch, {m: before.target[m] for m in before.members})
+        assert [replace(m, expires_at_ms=0, revoke_by_ms=0) for m in in_order(self.group)] == [
+            replace(m, expires_at_ms=0, revoke_by_ms=0) for m in in_order(before)
+        ]
+
+    def make(self, group_id: str) -> ConsumerGroup:
+        return ConsumerGroup(group_id, ConsumerLimits(5, SESSION_MS, 100), lambda: self.counts, matching_topics)
 
     def beat(self, name: str, **changes: Any) -> None:
         report = Report(name, self.epochs[name], owned=self.held[name], **changes)
@@ -101,6 +147,21 @@ class Groups(RuleBasedStateMachine):
         self.group.tick(self.now_ms)
         for name in [name for name in self.held if name not in self.group.members]:
             del self.held[name], self.epochs[name]
+
+    @precondition(lambda self: self.held)
+    @rule(data=st.data(), written=st.booleans())
+    def crash_before_the_answer(self, data: st.DataObject, written: bool) -> None:
+        """The member asks again later, as if it had not asked."""
+        name = data.draw(st.sampled_from(sorted(self.held)))
+        if name in self.group.members:
+            self.group.heartbeat(Report(name, self.epochs[name], owned=self.held[name]), WHO, self.now_ms)
+        if written:
+            self.save()
+        self.restart()
+
+    @invariant()
+    def everything_is_saved(self) -> None:
+        self.save()
 
     @invariant()
     def no_partition_has_two_owners(self) -> None:

@@ -31,7 +31,7 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         port=0,
         topics_max=TOPICS_MAX,
         partitions_max=PARTITIONS_MAX,
-        groups_max=2,
+        groups_max=6,
         group_members_max=1,
         transactional_ids_max=2,
         request_bytes_max=FRAME_BYTES_MAX,
@@ -68,23 +68,10 @@ def commit(ask: Asker, group: str) -> list[str]:
     return names(ask(protocol.OFFSET_COMMIT, offsets.OffsetCommitRequest(group, (entry,))))
 
 
-def test_groups_with_offsets(ask: Asker) -> None:
-    assert [commit(ask, f"committed-{number}") for number in range(3)] == [["NONE"], ["NONE"], ["POLICY_VIOLATION"]]
-    assert commit(ask, "committed-1") == ["NONE"], "those that are known go on"
-
-
 def join(ask: Asker, group: str) -> str:
     protocols = (groups.JoinProtocol("range", b""),)
     request = groups.JoinGroupRequest(group, 10_000, "", "consumer", protocols, 10_000)
     return str(ask(protocol.JOIN_GROUP, request).error_code.name)
-
-
-def test_classic_groups_and_their_members(ask: Asker) -> None:
-    """A member is promised its place before it takes it."""
-    assert join(ask, "classic-0") == "MEMBER_ID_REQUIRED"
-    assert join(ask, "classic-0") == "GROUP_MAX_SIZE_REACHED"
-    assert join(ask, "classic-1") == "MEMBER_ID_REQUIRED"
-    assert join(ask, "classic-2") == "POLICY_VIOLATION"
 
 
 def beat(ask: Asker, group: str, member: str) -> str:
@@ -94,11 +81,19 @@ def beat(ask: Asker, group: str, member: str) -> str:
     return str(ask(protocol.CONSUMER_GROUP_HEARTBEAT, request).error_code.name)
 
 
-def test_newer_groups_and_their_members(ask: Asker) -> None:
+def test_groups_and_their_members(ask: Asker) -> None:
+    """Groups of all kinds count together. A member is promised its place before it takes it."""
+    assert [commit(ask, f"committed-{number}") for number in range(2)] == [["NONE"], ["NONE"]]
+    assert join(ask, "classic-0") == "MEMBER_ID_REQUIRED"
+    assert join(ask, "classic-0") == "GROUP_MAX_SIZE_REACHED"
+    assert join(ask, "classic-1") == "MEMBER_ID_REQUIRED"
     assert beat(ask, "newer-0", "a") == "NONE"
     assert beat(ask, "newer-0", "b") == "GROUP_MAX_SIZE_REACHED"
     assert beat(ask, "newer-1", "a") == "NONE"
+    assert commit(ask, "committed-2") == ["POLICY_VIOLATION"]
+    assert join(ask, "classic-2") == "POLICY_VIOLATION"
     assert beat(ask, "newer-2", "a") == "POLICY_VIOLATION"
+    assert commit(ask, "committed-1") == ["NONE"], "those that are known go on"
 
 
 def test_transactional_ids(ask: Asker) -> None:

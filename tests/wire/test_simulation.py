@@ -74,8 +74,9 @@ class Fenced(Exception):
 class World:
     """One broker at a time, and the disk that outlives it."""
 
-    def __init__(self, root: Path, choice: Random) -> None:
+    def __init__(self, root: Path, choice: Random, **settings: Any) -> None:
         self._root = root
+        self._settings = settings
         self.choice = choice
         self._lives = 0
         self._directory = root / "0"
@@ -87,7 +88,7 @@ class World:
         self._death: asyncio.Future[None] = asyncio.get_running_loop().create_future()
 
     async def start(self) -> None:
-        config = BrokerConfig(data_dir=self._directory / "data", port=0)
+        config = BrokerConfig(data_dir=self._directory / "data", port=0, **self._settings)
         broker = Unheard(config, storage=self._storage, clock=lambda: NOW_MS)
         await broker.start()
         broker._committer._thread.shutdown()

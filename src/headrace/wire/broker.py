@@ -22,6 +22,8 @@ from headrace.wire.coordinators.groups import Groups, GroupsLimits
 from headrace.wire.door import Door, DoorLimits
 from headrace.wire.event_log import EventLog
 from headrace.wire.gate import IngestGate
+from headrace.wire.group_room import GroupRoom
+from headrace.wire.group_service import GroupService
 from headrace.wire.housekeeping import Housekeeping
 from headrace.wire.listener import Listener
 from headrace.wire.listening import Listening
@@ -105,6 +107,16 @@ class Broker:
         await sequencer.recover()
         self._groups = self._make_groups()
         self._consumer_groups = self._make_consumer_groups()
+        self._group_service = GroupService(
+            offsets_topic,
+            self._committer,
+            groups=self._groups,
+            consumer_groups=self._consumer_groups,
+            offsets=self._offsets,
+            store=self._store,
+            clock=self._clock,
+        )
+        self._group_service.restore(_monotonic_ms())
         self._ticker = Ticker(self._tick, self._idle)
         security = SecurityRegistry(self.config.data_dir)
         self._services = Services(
@@ -116,6 +128,8 @@ class Broker:
             recalls=self._recalls,
             groups=self._groups,
             consumer_groups=self._consumer_groups,
+            group_service=self._group_service,
+            group_room=self._make_group_room(),
             offsets=self._offsets,
             transactions=self._transactions,
             sequencer=sequencer,
@@ -160,7 +174,6 @@ class Broker:
     def _make_groups(self) -> Groups:
         config = self.config
         limits = GroupsLimits(
-            config.groups_max,
             config.session_timeout_ms_min,
             config.session_timeout_ms_max,
             GroupLimits(config.group_members_max, config.rebalance_delay_ms),
@@ -172,7 +185,18 @@ class Broker:
         limits = ConsumerLimits(
             config.group_members_max, config.consumer_session_timeout_ms, config.consumer_heartbeat_interval_ms
         )
-        return ConsumerGroups(limits, config.groups_max, self._partition_counts, lambda: str(uuid4()))
+        return ConsumerGroups(lambda _: limits, self._partition_counts, lambda: str(uuid4()))
+
+    def _make_group_room(self) -> GroupRoom:
+        return GroupRoom(
+            self.config.groups_max,
+            self.config.offset_expiry_ms,
+            self._clock,
+            groups=self._groups,
+            consumer_groups=self._consumer_groups,
+            offsets=self._offsets,
+            group_service=self._group_service,
+        )
 
     def _partition_counts(self) -> dict[str, int]:
         return {name: len(topic.partitions) for name, topic in self._store.topics.items()}
@@ -200,8 +224,8 @@ class Broker:
         return self._groups.idle and self._consumer_groups.idle and not self._transactions.transactions.any_ongoing
 
     async def _tick(self) -> None:
-        self._groups.tick(_monotonic_ms())
-        self._consumer_groups.tick(_monotonic_ms())
+        now_ms = _monotonic_ms()
+        self._group_service.save_soon([*self._groups.tick(now_ms), *self._consumer_groups.tick(now_ms)])
         try:
             await self._transactions.abort_expired()
         except Refusal as refusal:

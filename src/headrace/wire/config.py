@@ -71,7 +71,8 @@ class BrokerConfig:
     # Responses that a client does not read; further requests of that connection wait above it.
     unsent_bytes_max: int = 8 * _MIB
 
-    groups_max: int = 1_000
+    # Groups with members or committed offsets. A group that only has offsets takes about 1 KB of memory.
+    groups_max: int = 100_000
     group_members_max: int = 500
     session_timeout_ms_min: int = 500
     session_timeout_ms_max: int = 1_800_000

@@ -50,12 +50,7 @@ class Housekeeping:
         self._services.store.apply_retention()
 
     async def _forget_expired_groups(self) -> None:
-        offsets, groups = self._services.offsets, self._services.groups
-        expired_before_ms = self._services.clock() - self._services.config.offset_expiry_ms
-        for group_id in offsets.committed.groups():
-            populated = groups.has_members(group_id) or self._services.consumer_groups.has_members(group_id)
-            if not populated and offsets.committed.last_commit_ms(group_id) <= expired_before_ms:
-                await offsets.forget_group(group_id)
+        self._services.group_room.forget_expired()
 
     async def _archive(self) -> None:
         """Send sealed segments to object storage, and drop here what local retention no longer wants."""

@@ -12,6 +12,8 @@ from headrace.wire.config import BrokerConfig
 from headrace.wire.coordinators.consumer_groups import ConsumerGroups
 from headrace.wire.coordinators.groups import Groups
 from headrace.wire.gate import IngestGate
+from headrace.wire.group_room import GroupRoom
+from headrace.wire.group_service import GroupService
 from headrace.wire.offset_service import OFFSETS_TOPIC, OffsetService
 from headrace.wire.recalls import Recalls
 from headrace.wire.security.access import Access
@@ -36,6 +38,8 @@ class Services:
     recalls: Recalls
     groups: Groups
     consumer_groups: ConsumerGroups
+    group_service: GroupService
+    group_room: GroupRoom
     offsets: OffsetService
     transactions: TransactionService
     sequencer: Sequencer

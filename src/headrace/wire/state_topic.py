@@ -30,10 +30,18 @@ class StateTopic:
         self._rewrite_at_bytes = bytes_max
         # The newest value of each key as it stands in the log, whether or not it is durable yet.
         self._values = self._load()
+        self._end_offset = self._partition.log_end_offset
 
     @property
     def values(self) -> Mapping[bytes, bytes]:
-        """The newest value of each key."""
+        """The newest value of each key. Raises CorruptData when the log has to be read again and cannot be."""
+        return self._known()
+
+    def _known(self) -> dict[bytes, bytes]:
+        if self._end_offset != self._partition.log_end_offset:
+            # The disk failed, and recovery found less than was written: what the log holds is what counts.
+            self._values = self._load()
+            self._end_offset = self._partition.log_end_offset
         return self._values
 
     def _load(self) -> dict[bytes, bytes]:
@@ -51,27 +59,37 @@ class StateTopic:
 
     def append(self, records: Sequence[StateRecord]) -> int:
         """Write records, not yet durable; the offset that must be passed before they are. Raises a Refusal."""
+        values = self._known()
         try:
             appended = self._partition.append(encode_state_batch(records, self._clock()), origin="internal")
         except LogRefusal as refusal:
             raise Refusal(ErrorCode.COORDINATOR_NOT_AVAILABLE, refusal.message) from refusal
         for key, value in records:
             if value is None:
-                self._values.pop(key, None)
+                values.pop(key, None)
             else:
-                self._values[key] = value
+                values[key] = value
+        self._end_offset = appended.last_offset + 1
         return appended.last_offset
 
     async def write(self, records: Sequence[StateRecord], committer: Committer) -> None:
         """Durable when it returns. Raises a Refusal when the disk failed; whether the records last is then unknown."""
-        last_offset = self.append(records)
+        await self.durable(self.append(records), committer)
+
+    def is_durable(self, offset: int) -> bool:
+        return self._partition.high_watermark > offset
+
+    async def durable(self, offset: int, committer: Committer) -> None:
+        """Returns once the record at the offset is. Raises as `write`."""
+        if self.is_durable(offset):
+            return
         await committer.durable()
-        if self._partition.high_watermark <= last_offset:
+        if not self.is_durable(offset):
             raise Refusal(ErrorCode.COORDINATOR_NOT_AVAILABLE, "the disk refused the state record")
 
     async def keep_small(self, committer: Committer) -> None:
         """Called now and then: bounds what a restart has to read. Raises a Refusal when the disk failed."""
-        if self._partition.size_bytes < self._rewrite_at_bytes or not self._values:
+        if self._partition.size_bytes < self._rewrite_at_bytes or not self.values:
             return
         first_offset = self._partition.log_end_offset
         live: list[StateRecord] = list(self._values.items())

@@ -7,6 +7,7 @@ has two owners, and members that are not concerned go on undisturbed.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Final
@@ -94,6 +95,8 @@ class ConsumerGroup:
     epoch: int = 0
     members: dict[str, ConsumerMember] = field(default_factory=dict)
     target: dict[str, frozenset[TopicPartition]] = field(default_factory=dict)
+    # Members whose records may have changed, or who are gone, since this was last cleared.
+    unsaved: set[str] = field(default_factory=set)
     _seen: dict[str, int] = field(default_factory=dict)
 
     # -- requests -----------------------------------------------------------------------------------------------
@@ -102,16 +105,20 @@ class ConsumerGroup:
         """Raises a Refusal; a fenced or unknown member must give up everything and join again."""
         if report.epoch in (LEAVES, LEAVES_FOR_NOW):
             return self._leave(report, now_ms)
+        self._check_assignor(report.assignor)
+        matched = self._matched(report.regex)
         if report.epoch == JOINS:
             member, rejoined = self._joined(report, identity, now_ms), True
         else:
             member, rejoined = self._current(report), False
-        before = member.assigned
-        changed = self._update(member, report)
+        before, saved = member.assigned, _kept_of(member)
+        changed = self._update(member, report, matched)
         member.expires_at_ms = now_ms + self.limits.session_timeout_ms
         if changed or self._topics_changed():
             self._retarget()
         self._reconcile(member, report.owned, now_ms)
+        if rejoined or _kept_of(member) != saved:
+            self.unsaved.add(member.member_id)
         full = rejoined or member.assigned != before or (report.owned is not None and report.owned != member.assigned)
         return Told(member.member_id, member.epoch, member.assigned if full else None)
 
@@ -133,9 +140,20 @@ class ConsumerGroup:
             if member.expires_at_ms <= now_ms or (member.revoking and member.revoke_by_ms <= now_ms)
         ]
         for member in gone:
-            del self.members[member.member_id]
+            self._remove(member)
         if gone:
             self._retarget()
+
+    def restored(self, now_ms: int) -> None:
+        """Called once, when members and target are as they were kept: everybody's time begins anew."""
+        counts = self.counts()
+        for member in self.members.values():
+            member.away = member.epoch == LEAVES_FOR_NOW
+            member.expires_at_ms = now_ms + self.limits.session_timeout_ms
+            member.revoke_by_ms = now_ms + member.rebalance_timeout_ms
+            member.matched = self.expand(member.regex, counts) if member.regex else frozenset()
+        # A target covers all partitions of what it was made for: topics that changed since are found by that.
+        self._seen = dict(Counter(topic for share in self.target.values() for topic, _ in share))
 
     @property
     def state(self) -> str:
@@ -182,7 +200,7 @@ class ConsumerGroup:
             return None
         if not holder.away:
             raise Refusal(ErrorCode.UNRELEASED_INSTANCE_ID, f"{report.instance_id!r} is in use by {holder.member_id}")
-        del self.members[holder.member_id]
+        self._remove(holder)
         self.target[report.member_id] = self.target.pop(holder.member_id)
         holder.member_id = report.member_id
         self.members[report.member_id] = holder
@@ -206,27 +224,38 @@ class ConsumerGroup:
             raise Refusal(ErrorCode.UNKNOWN_MEMBER_ID)
         if report.epoch == LEAVES_FOR_NOW and member.instance_id is not None:
             member.away = True
+            # Whoever left does not commit any more.
+            member.epoch = member.previous_epoch = LEAVES_FOR_NOW
+            self.unsaved.add(member.member_id)
             member.expires_at_ms = now_ms + self.limits.session_timeout_ms
         else:
-            del self.members[report.member_id]
+            self._remove(member)
             self._retarget()
         return Told(report.member_id, report.epoch)
 
-    def _update(self, member: ConsumerMember, report: Report) -> bool:
-        """Whether the group needs a new target."""
+    def _remove(self, member: ConsumerMember) -> None:
+        del self.members[member.member_id]
+        self.unsaved.add(member.member_id)
+
+    def _check_assignor(self, name: str | None) -> None:
+        if name is not None and name not in ASSIGNORS:
+            known = ", ".join(ASSIGNORS)
+            raise Refusal(ErrorCode.UNSUPPORTED_ASSIGNOR, f"assignor {name!r}; known are {known}")
+
+    def _matched(self, regex: str | None) -> frozenset[str]:
+        return self.expand(regex, self.counts()) if regex else frozenset()
+
+    def _update(self, member: ConsumerMember, report: Report, matched: frozenset[str]) -> bool:
+        """Whether the group needs a new target. `matched` are the topics of the report's expression."""
         before = (member.topics, member.regex, member.assignor)
         if report.rebalance_timeout_ms is not None:
             member.rebalance_timeout_ms = min(report.rebalance_timeout_ms, self.limits.rebalance_timeout_ms_max)
         if report.assignor is not None:
-            if report.assignor not in ASSIGNORS:
-                known = ", ".join(ASSIGNORS)
-                raise Refusal(ErrorCode.UNSUPPORTED_ASSIGNOR, f"assignor {report.assignor!r}; known are {known}")
             member.assignor = report.assignor
         if report.topics is not None:
             member.topics = report.topics
         if report.regex is not None:
-            member.matched = self.expand(report.regex, self.counts()) if report.regex else frozenset()
-            member.regex = report.regex
+            member.regex, member.matched = report.regex, matched
         return member.epoch == JOINS or before != (member.topics, member.regex, member.assignor)
 
     # -- assignment ---------------------------------------------------------------------------------------------
@@ -270,3 +299,17 @@ class ConsumerGroup:
     def _held_by_others(self, member: ConsumerMember) -> frozenset[TopicPartition]:
         others = (other for other in self.members.values() if other is not member)
         return frozenset().union(*(other.assigned | other.revoking for other in others))
+
+
+def _kept_of(member: ConsumerMember) -> tuple[object, ...]:
+    """What of a member is written down; times are not."""
+    return (
+        member.epoch,
+        member.previous_epoch,
+        member.assigned,
+        member.revoking,
+        member.topics,
+        member.regex,
+        member.assignor,
+        member.rebalance_timeout_ms,
+    )

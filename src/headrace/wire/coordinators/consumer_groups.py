@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, KeysView, Mapping
 
 from headrace.wire.codes import ErrorCode, Refusal
 from headrace.wire.coordinators.consumer_group import JOINS, ConsumerGroup, ConsumerLimits, Report, Told, Topics
@@ -12,21 +12,22 @@ from headrace.wire.coordinators.member import ClientIdentity
 class ConsumerGroups:
     """Groups that have members. Offsets of a group are kept elsewhere and outlive it."""
 
-    def __init__(self, limits: ConsumerLimits, groups_max: int, counts: Topics, new_id: Callable[[], str]) -> None:
+    def __init__(self, limits: Callable[[str], ConsumerLimits], counts: Topics, new_id: Callable[[], str]) -> None:
+        """`limits` are those of a group: each may have settings of its own."""
         self._limits = limits
-        self._groups_max = groups_max
         self._counts = counts
         self._new_id = new_id
         self._groups: dict[str, ConsumerGroup] = {}
+        # Members whose records have to be written, by group; also of groups that are gone.
+        self.unsaved: dict[str, set[str]] = {}
 
     @property
     def idle(self) -> bool:
         """Nothing here depends on the time."""
-        return not self._groups
+        return not self._groups and not self.unsaved
 
-    @property
-    def heartbeat_interval_ms(self) -> int:
-        return self._limits.heartbeat_interval_ms
+    def heartbeat_interval_ms(self, group_id: str) -> int:
+        return self._limits(group_id).heartbeat_interval_ms
 
     def get(self, group_id: str) -> ConsumerGroup | None:
         return self._groups.get(group_id)
@@ -37,14 +38,24 @@ class ConsumerGroups:
     def all(self) -> tuple[ConsumerGroup, ...]:
         return tuple(self._groups.values())
 
+    def ids(self) -> KeysView[str]:
+        return self._groups.keys()
+
+    def make(self, group_id: str) -> ConsumerGroup:
+        """A group without members, which is nobody's yet."""
+        return ConsumerGroup(group_id, self._limits(group_id), self._counts, matching_topics)
+
+    def restore(self, groups: Mapping[str, ConsumerGroup]) -> None:
+        """Called before any request, with the groups that were kept."""
+        self._groups.update(groups)
+
     def heartbeat(self, group_id: str, report: Report, identity: ClientIdentity, now_ms: int) -> Told:
         group = self._groups.get(group_id)
         if group is None:
             if report.epoch != JOINS:
                 raise Refusal(ErrorCode.UNKNOWN_MEMBER_ID)
-            if len(self._groups) >= self._groups_max:
-                raise Refusal(ErrorCode.POLICY_VIOLATION, f"at most {self._groups_max} groups")
-            group = ConsumerGroup(group_id, self._limits, self._counts, matching_topics)
+            group = self.make(group_id)
+        group.limits = self._limits(group_id)
         try:
             return group.heartbeat(report, identity, now_ms)
         finally:
@@ -53,12 +64,17 @@ class ConsumerGroups:
     def new_member_id(self) -> str:
         return self._new_id()
 
-    def tick(self, now_ms: int) -> None:
+    def tick(self, now_ms: int) -> list[str]:
+        """Groups that have to be saved."""
         for group in self.all():
             group.tick(now_ms)
             self._keep(group)
+        return list(self.unsaved)
 
     def _keep(self, group: ConsumerGroup) -> None:
+        if group.unsaved:
+            self.unsaved.setdefault(group.group_id, set()).update(group.unsaved)
+            group.unsaved.clear()
         if group.members:
             self._groups[group.group_id] = group
         else:

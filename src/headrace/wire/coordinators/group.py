@@ -12,11 +12,13 @@ from enum import Enum
 
 from headrace.wire.codes import ErrorCode, Refusal
 from headrace.wire.coordinators.agreement import check_protocols, preferred_protocol
+from headrace.wire.coordinators.group_records import GroupSnapshot, MemberSnapshot
 from headrace.wire.coordinators.member import ClientIdentity, JoinReply, Member, SyncReply
 from headrace.wire.messages.groups import (
     JoinedMember,
     JoinGroupRequest,
     JoinGroupResponse,
+    JoinProtocol,
     SyncGroupRequest,
     SyncGroupResponse,
 )
@@ -48,12 +50,15 @@ class Group:
         self.protocol_name: str | None = None
         self.leader_id: str | None = None
         self.members: dict[str, Member] = {}
+        # The snapshot may have changed since this was last set to False.
+        self.unsaved = False
         self._limits = limits
         self._static_ids: dict[str, str] = {}
         # Ids handed out to clients that have not joined with them yet, and when each expires.
         self._promised: dict[str, int] = {}
         self._complete_not_before_ms = 0
         self._deadline_ms = 0
+        self._settled_generation = 0
 
     # -- requests -----------------------------------------------------------------------------------------------
 
@@ -139,6 +144,46 @@ class Group:
         """Nothing here depends on the time."""
         return not self.members and not self._promised
 
+    # -- what outlives the broker -------------------------------------------------------------------------------
+
+    def snapshot(self) -> GroupSnapshot | None:
+        """The last assignment that was agreed on; None while nobody is left who was told one.
+
+        During a rebalance it has no leader: whoever reads it must have the members join again.
+        """
+        settled = tuple(self._member_snapshot(member) for member in self.members.values() if member.settled)
+        if not settled:
+            return None
+        leader_id = self.leader_id if self.state is GroupState.STABLE else None
+        return GroupSnapshot(self.protocol_type or "", self._settled_generation, self.protocol_name, leader_id, settled)
+
+    def _member_snapshot(self, member: Member) -> MemberSnapshot:
+        return MemberSnapshot(
+            member.member_id,
+            member.instance_id,
+            member.identity.client_id,
+            member.identity.client_host,
+            member.rebalance_timeout_ms,
+            member.session_timeout_ms,
+            member.metadata_for(self.protocol_name),
+            member.assignment,
+        )
+
+    def restore(self, snapshot: GroupSnapshot, now_ms: int) -> None:
+        """Called once, before any request: the group as its snapshot tells; everybody's time begins anew."""
+        for kept in snapshot.members:
+            member = _restored(kept, snapshot.protocol_name, now_ms)
+            self.members[member.member_id] = member
+            if member.instance_id is not None:
+                self._static_ids[member.instance_id] = member.member_id
+        self.generation = self._settled_generation = snapshot.generation
+        self.protocol_type, self.protocol_name = snapshot.protocol_type, snapshot.protocol_name
+        self.leader_id = snapshot.leader_id
+        self.state = GroupState.STABLE
+        if snapshot.leader_id not in self.members:
+            self._rebalance(now_ms)
+        self.unsaved = False
+
     # -- membership ---------------------------------------------------------------------------------------------
 
     def _known_member(self, request: JoinGroupRequest, member_id: str) -> Member | None:
@@ -184,7 +229,7 @@ class Group:
     ) -> None:
         """A static member came back under a new id: its assignment stays, and nobody else is disturbed."""
         known.refuse_all(ErrorCode.FENCED_INSTANCE_ID)
-        unchanged = known.protocols == request.protocols
+        unchanged = self._wants_the_same(known, request)
         previous_id, known.member_id = known.member_id, member_id
         self.members = {member.member_id: member for member in self.members.values()}
         self._static_ids[known.instance_id or ""] = member_id
@@ -192,6 +237,7 @@ class Group:
         if was_leader:
             self.leader_id = member_id
         self._update(known, request, now_ms)
+        self.unsaved = True
         if self.state is GroupState.STABLE and unchanged:
             reply(self._joined(known, skip_assignment=was_leader))
         else:
@@ -199,7 +245,7 @@ class Group:
             self._rebalance(now_ms)
 
     def _rejoin(self, member: Member, request: JoinGroupRequest, now_ms: int, reply: JoinReply) -> None:
-        unchanged = member.protocols == request.protocols
+        unchanged = self._wants_the_same(member, request)
         leads = member.member_id == self.leader_id
         self._update(member, request, now_ms)
         # A repeated join means that the answer was lost; a leader's join in a stable group asks for a rebalance.
@@ -211,14 +257,20 @@ class Group:
         member.join_reply = reply
         self._rebalance(now_ms)
 
+    def _wants_the_same(self, member: Member, request: JoinGroupRequest) -> bool:
+        if not member.restored:
+            return member.protocols == request.protocols
+        return any(member.protocols == (protocol,) for protocol in request.protocols)
+
     def _update(self, member: Member, request: JoinGroupRequest, now_ms: int) -> None:
-        member.protocols = request.protocols
+        member.protocols, member.restored = request.protocols, False
         member.session_timeout_ms = request.session_timeout_ms
         member.rebalance_timeout_ms = _rebalance_timeout_ms(request)
         member.keep_alive(now_ms)
 
     def _remove(self, member: Member, code: ErrorCode) -> None:
         del self.members[member.member_id]
+        self.unsaved = True
         if member.instance_id is not None:
             self._static_ids.pop(member.instance_id, None)
         member.refuse_all(code)
@@ -249,6 +301,7 @@ class Group:
             self._complete_not_before_ms = now_ms + delay_ms
             self._deadline_ms = now_ms + max(self._longest_rebalance_ms(), delay_ms)
             self.state = GroupState.PREPARING
+            self.unsaved = True
         for member in self.members.values():
             member.answer_sync(SyncGroupResponse(ErrorCode.REBALANCE_IN_PROGRESS))
         self._complete_join_if_ready(now_ms)
@@ -306,13 +359,32 @@ class Group:
 
     def _assign(self, assignments: dict[str, bytes], now_ms: int) -> None:
         self.state = GroupState.STABLE
+        self._settled_generation = self.generation
+        self.unsaved = True
         for member in self.members.values():
+            member.settled = True
             member.assignment = assignments.get(member.member_id, b"")
             member.keep_alive(now_ms)
             self._answer_assignment(member)
 
     def _answer_assignment(self, member: Member) -> None:
         member.answer_sync(SyncGroupResponse(ErrorCode.NONE, member.assignment, self.protocol_type, self.protocol_name))
+
+
+def _restored(kept: MemberSnapshot, protocol_name: str | None, now_ms: int) -> Member:
+    """Of the protocols it knows only the one that was agreed on is kept."""
+    return Member(
+        member_id=kept.member_id,
+        instance_id=kept.instance_id,
+        identity=ClientIdentity(kept.client_id, kept.client_host),
+        session_timeout_ms=kept.session_timeout_ms,
+        rebalance_timeout_ms=kept.rebalance_timeout_ms,
+        protocols=() if protocol_name is None else (JoinProtocol(protocol_name, kept.subscription),),
+        expires_at_ms=now_ms + kept.session_timeout_ms,
+        assignment=kept.assignment,
+        settled=True,
+        restored=True,
+    )
 
 
 def _rebalance_timeout_ms(request: JoinGroupRequest) -> int:

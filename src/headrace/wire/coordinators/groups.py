@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, KeysView
 from dataclasses import dataclass
 
 from headrace.wire.codes import ErrorCode, Refusal
 from headrace.wire.coordinators.group import Group, GroupLimits, GroupState
+from headrace.wire.coordinators.group_records import GroupSnapshot
 from headrace.wire.coordinators.member import ClientIdentity, JoinReply
 from headrace.wire.coordinators.subscription import subscribed_topics
 from headrace.wire.messages.groups import DescribedGroup, DescribedMember, JoinGroupRequest, ListedGroup
@@ -14,7 +15,6 @@ from headrace.wire.messages.groups import DescribedGroup, DescribedMember, JoinG
 
 @dataclass(frozen=True, slots=True)
 class GroupsLimits:
-    groups_max: int
     session_timeout_ms_min: int
     session_timeout_ms_max: int
     group: GroupLimits
@@ -33,11 +33,23 @@ class Groups:
         """Nothing here depends on the time."""
         return not self._groups
 
-    def tick(self, now_ms: int) -> None:
+    def tick(self, now_ms: int) -> list[str]:
+        """Groups that have to be saved. One without members stays until that is done."""
         for group in tuple(self._groups.values()):
             group.tick(now_ms)
-            if group.idle:
-                del self._groups[group.group_id]
+            self.drop_if_empty(group.group_id)
+        return [group.group_id for group in self._groups.values() if group.unsaved]
+
+    def restore(self, group_id: str, snapshot: GroupSnapshot, now_ms: int) -> None:
+        """Called before any request, for each group that was kept."""
+        self._groups[group_id] = Group(group_id, self._limits.group)
+        self._groups[group_id].restore(snapshot, now_ms)
+
+    def get(self, group_id: str) -> Group | None:
+        return self._groups.get(group_id)
+
+    def ids(self) -> KeysView[str]:
+        return self._groups.keys()
 
     def join(
         self,
@@ -68,8 +80,6 @@ class Groups:
 
     def _add(self, group_id: str) -> Group:
         check_group_id(group_id)
-        if len(self._groups) >= self._limits.groups_max:
-            raise Refusal(ErrorCode.POLICY_VIOLATION, f"at most {self._limits.groups_max} groups")
         self._groups[group_id] = Group(group_id, self._limits.group)
         return self._groups[group_id]
 
@@ -94,7 +104,8 @@ class Groups:
 
     def drop_if_empty(self, group_id: str) -> None:
         """Not waiting for the next tick, so that a deleted group is gone at once."""
-        if group_id in self._groups and self._groups[group_id].idle:
+        group = self._groups.get(group_id)
+        if group is not None and group.idle and not group.unsaved:
             del self._groups[group_id]
 
     def is_gone(self, group_id: str) -> bool:

@@ -30,6 +30,10 @@ class Member:
     protocols: tuple[JoinProtocol, ...]
     expires_at_ms: int
     assignment: bytes = b""
+    # It was there when the group last agreed on an assignment.
+    settled: bool = False
+    # It comes from before a restart: of its protocols only the one is known that was agreed on.
+    restored: bool = False
     join_reply: JoinReply | None = None
     sync_reply: SyncReply | None = None
 

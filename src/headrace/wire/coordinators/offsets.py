@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
+from headrace.wire.coordinators.record_kinds import OFFSET, check_version
 from headrace.wire.packing import Reader, Writer
 
-_KEY_VERSION: Final = 1
 _VALUE_VERSION: Final = 3
 
 
@@ -48,6 +48,13 @@ class CommittedOffsets:
     def of_group(self, group_id: str) -> dict[tuple[str, int], CommittedOffset]:
         return dict(self._groups.get(group_id, {}))
 
+    def __len__(self) -> int:
+        """How many groups committed."""
+        return len(self._groups)
+
+    def __contains__(self, group_id: str) -> bool:
+        return group_id in self._groups
+
     def groups(self) -> tuple[str, ...]:
         return tuple(self._groups)
 
@@ -81,7 +88,7 @@ def from_record(key: bytes, value: bytes | None) -> tuple[OffsetKey, CommittedOf
 
 def _pack_key(key: OffsetKey) -> bytes:
     writer = Writer()
-    writer.int16(_KEY_VERSION)
+    writer.int16(OFFSET)
     writer.string(key.group_id)
     writer.string(key.topic)
     writer.int32(key.partition)
@@ -106,5 +113,5 @@ def _pack_value(committed: CommittedOffset) -> bytes:
 
 def _unpack_value(raw: bytes) -> CommittedOffset:
     reader = Reader(raw)
-    reader.int16()
+    check_version("a committed offset", reader.int16(), _VALUE_VERSION)
     return CommittedOffset(reader.int64(), reader.int32(), reader.string(), reader.int64())

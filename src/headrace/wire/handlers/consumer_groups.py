@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Coroutine, Iterable
+from typing import Any
 
 from headrace.wire.codes import ErrorCode, Refusal
 from headrace.wire.coordinators.consumer_group import JOINS, ConsumerGroup, ConsumerMember, Report
@@ -25,7 +26,10 @@ from headrace.wire.security.resources import Operation, group, topic
 from headrace.wire.services import Call, Services
 
 
-def heartbeat(services: Services, call: Call, request: HeartbeatRequest) -> HeartbeatResponse:
+def heartbeat(
+    services: Services, call: Call, request: HeartbeatRequest
+) -> HeartbeatResponse | Coroutine[Any, Any, HeartbeatResponse]:
+    """Answered at once where nothing changed, else when the change is on disk."""
     groups = services.consumer_groups
     try:
         call.require(Operation.READ, group(request.group_id))
@@ -34,14 +38,28 @@ def heartbeat(services: Services, call: Call, request: HeartbeatRequest) -> Hear
         check_group_id(request.group_id)
         if services.groups.has_members(request.group_id):
             raise Refusal(ErrorCode.GROUP_ID_NOT_FOUND, f"{request.group_id!r} is a group of the classic protocol")
+        if request.member_epoch == JOINS:
+            services.group_room.check(request.group_id)
         identity = ClientIdentity(call.client_id, call.client_host)
         told = groups.heartbeat(request.group_id, _report(services, request), identity, services.monotonic_ms())
+        services.group_service.write(request.group_id)
     except Refusal as refusal:
         return HeartbeatResponse(refusal.code, refusal.message or None)
     services.wake_ticker()
     assignment = None if told.assignment is None else Assignment(_assigned(services, told.assignment))
-    interval_ms = groups.heartbeat_interval_ms
-    return HeartbeatResponse(ErrorCode.NONE, None, told.member_id, told.epoch, interval_ms, assignment)
+    interval_ms = groups.heartbeat_interval_ms(request.group_id)
+    answer = HeartbeatResponse(ErrorCode.NONE, None, told.member_id, told.epoch, interval_ms, assignment)
+    if services.group_service.is_durable(request.group_id):
+        return answer
+    return _once_durable(services, request.group_id, answer)
+
+
+async def _once_durable(services: Services, group_id: str, answer: HeartbeatResponse) -> HeartbeatResponse:
+    try:
+        await services.group_service.durable(group_id)
+    except Refusal as refusal:
+        return HeartbeatResponse(refusal.code, refusal.message or None)
+    return answer
 
 
 def _report(services: Services, request: HeartbeatRequest) -> Report:

@@ -72,9 +72,7 @@ def offsets_to_commit(
     services: Services, call: Call, group_id: str, topics: Iterable[CommitTopic]
 ) -> tuple[dict[OffsetKey, CommittedOffset], dict[OffsetKey, ErrorCode]]:
     """What can be committed, and what cannot and why. Raises a Refusal when there are too many groups."""
-    known = services.offsets.committed.groups()
-    if group_id not in known and len(known) >= services.config.groups_max:
-        raise Refusal(ErrorCode.POLICY_VIOLATION, f"at most {services.config.groups_max} groups")
+    services.group_room.check(group_id)
     entries: dict[OffsetKey, CommittedOffset] = {}
     refused: dict[OffsetKey, ErrorCode] = {}
     for topic in topics:

@@ -52,6 +52,7 @@ async def join_group(services: Services, call: Call, request: JoinGroupRequest) 
         call.require(Operation.READ, group(request.group_id))
         if services.consumer_groups.has_members(request.group_id):
             raise Refusal(ErrorCode.INCONSISTENT_GROUP_PROTOCOL, "the group speaks the newer protocol")
+        services.group_room.check(request.group_id)
         services.groups.join(
             request, identity, services.monotonic_ms(), _replying(waiting), member_id_required=required
         )
@@ -60,7 +61,14 @@ async def join_group(services: Services, call: Call, request: JoinGroupRequest) 
     except Refusal as refusal:
         return JoinGroupResponse(refusal.code, member_id=request.member_id)
     services.wake_ticker()
-    return await waiting
+    services.group_service.save_soon([request.group_id])
+    answer = await waiting
+    try:
+        # A static member that came back takes its place in a group that goes on.
+        await services.group_service.settled(request.group_id)
+    except Refusal as refusal:
+        return JoinGroupResponse(refusal.code, member_id=request.member_id)
+    return answer
 
 
 def _replying(waiting: asyncio.Future[Answer]) -> Callable[[Answer], None]:
@@ -74,16 +82,20 @@ def _replying(waiting: asyncio.Future[Answer]) -> Callable[[Answer], None]:
 
 
 async def sync_group(services: Services, call: Call, request: SyncGroupRequest) -> SyncGroupResponse:
-    """Answered when the leader has brought the assignment."""
+    """Answered when the leader has brought the assignment and it is on disk."""
     waiting: asyncio.Future[SyncGroupResponse] = asyncio.get_running_loop().create_future()
     try:
         call.require(Operation.READ, group(request.group_id))
         if call.version >= _AGREED_REQUIRED_SINCE and None in (request.protocol_type, request.protocol_name):
             raise Refusal(ErrorCode.INCONSISTENT_GROUP_PROTOCOL, "protocol type and name are missing")
         services.groups.existing(request.group_id).sync(request, services.monotonic_ms(), _replying(waiting))
+        services.group_service.write(request.group_id)
+        answer = await waiting
+        if answer.error_code is ErrorCode.NONE:
+            await services.group_service.durable(request.group_id)
     except Refusal as refusal:
         return SyncGroupResponse(refusal.code)
-    return await waiting
+    return answer
 
 
 def heartbeat(services: Services, call: Call, request: HeartbeatRequest) -> HeartbeatResponse:
@@ -97,14 +109,17 @@ def heartbeat(services: Services, call: Call, request: HeartbeatRequest) -> Hear
     return HeartbeatResponse(ErrorCode.NONE)
 
 
-def leave_group(services: Services, call: Call, request: LeaveGroupRequest) -> LeaveGroupResponse:
+async def leave_group(services: Services, call: Call, request: LeaveGroupRequest) -> LeaveGroupResponse:
+    """Answered when it is on disk that they are gone."""
     if not call.allows(Operation.READ, group(request.group_id)):
         return LeaveGroupResponse(ErrorCode.GROUP_AUTHORIZATION_FAILED)
-    if call.version < 3:
-        return LeaveGroupResponse(_left(services, request.group_id, LeavingMember(request.member_id)).error_code)
-    return LeaveGroupResponse(
-        ErrorCode.NONE, tuple(_left(services, request.group_id, member) for member in request.members)
-    )
+    members = request.members if call.version >= 3 else (LeavingMember(request.member_id),)
+    left = tuple(_left(services, request.group_id, member) for member in members)
+    try:
+        await services.group_service.durable(request.group_id)
+    except Refusal as refusal:
+        return LeaveGroupResponse(refusal.code)
+    return LeaveGroupResponse(ErrorCode.NONE, left) if call.version >= 3 else LeaveGroupResponse(left[0].error_code)
 
 
 def _left(services: Services, group_id: str, member: LeavingMember) -> LeftMember:
