@@ -232,6 +232,8 @@ def test_what_a_topics_limit_did_is_in_the_metrics(client: httpx.Client, bootstr
     assert 'headrace_topic_backlog_records{topic="limited"} 3.0' in metrics
     assert 'headrace_topic_refused_requests_total{topic="limited"} 1.0' in metrics
     assert 'headrace_topic_throttled_requests_total{topic="limited"} 0.0' in metrics
+    assert "headrace_groups_max 100000.0" in metrics
+    assert "headrace_groups_refused_requests_total 0.0" in metrics
 
 
 @pytest.mark.parametrize("start", ["earliest", "latest"])

@@ -16,6 +16,15 @@ from headrace.wire.messages import cluster
 from headrace.wire.testing import BrokerProcess
 
 StartBroker = Callable[..., BrokerProcess]
+# Tests do not wait five seconds for the next step of a group of the newer protocol.
+BRISK = "consumer_heartbeat_interval_ms = 500\n"
+
+
+def brisk(directory: Path) -> tuple[str, str]:
+    """Arguments of a broker."""
+    config = directory / "brisk.toml"
+    config.write_text(BRISK)
+    return "--config", str(config)
 
 
 @pytest.fixture
@@ -35,14 +44,15 @@ def start_broker(tmp_path: Path) -> Iterator[StartBroker]:
 
 
 @pytest.fixture
-def broker(start_broker: StartBroker) -> BrokerProcess:
-    return start_broker()
+def broker(start_broker: StartBroker, tmp_path: Path) -> BrokerProcess:
+    return start_broker(*brisk(tmp_path))
 
 
 @pytest.fixture(scope="module")
 def shared_broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BrokerProcess]:
     """For tests that use topics and groups of their own and leave the process alone."""
-    broker = BrokerProcess(tmp_path_factory.mktemp("broker") / "data")
+    directory = tmp_path_factory.mktemp("broker")
+    broker = BrokerProcess(directory / "data", *brisk(directory))
     broker.start()
     yield broker
     assert broker.stop() == 0

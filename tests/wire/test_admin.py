@@ -171,6 +171,12 @@ def test_producers_and_transactions_are_shown(connection: BrokerConnection, shar
     listed = ask(connection, protocol.LIST_TRANSACTIONS, request)
     assert listed.unknown_state_filters == ("Odd",)
     assert [entry.transactional_id for entry in listed.transaction_states] == ["shown"]
+    for pattern, names in (("sho.n", ["shown"]), ("sho", []), ("", ["shown"])):
+        named = transactions.ListTransactionsRequest(("Ongoing",), transactional_id_pattern=pattern)
+        listed = ask(connection, protocol.LIST_TRANSACTIONS, named)
+        assert [entry.transactional_id for entry in listed.transaction_states] == names, pattern
+    bad = transactions.ListTransactionsRequest(transactional_id_pattern="(")
+    assert ask(connection, protocol.LIST_TRANSACTIONS, bad).error_code is ErrorCode.INVALID_REGULAR_EXPRESSION
     old = transactions.ListTransactionsRequest(duration_filter=3_600_000)
     assert ask(connection, protocol.LIST_TRANSACTIONS, old).transaction_states == ()
     described, unknown = ask(

@@ -151,7 +151,8 @@ class World:
 
 def abandon(broker: Broker) -> None:
     """What the operating system does when a process is killed."""
-    broker._ticker.close()
+    for ticker in broker._tickers:
+        ticker.close()
     if broker._housekeeping is not None:
         broker._housekeeping.cancel()
     if broker._committer._running is not None:

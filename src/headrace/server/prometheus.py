@@ -17,7 +17,7 @@ from headrace.server.figures import node_counts
 from headrace.server.models.jobs import JobFigures, JobState
 from headrace.server.models.topics import PartitionView
 from headrace.server.service import Service
-from headrace.server.topics import BACKLOG, BLOCKED, DROPPED, TIMED_OUT
+from headrace.server.topics import BACKLOG, BLOCKED, DROPPED, GROUPS, GROUPS_MAX, GROUPS_REFUSED, TIMED_OUT
 from headrace.spark import JobStatus
 
 # A scrape waits only so long for a broker that may be away.
@@ -65,6 +65,7 @@ class _Collector(Collector):
         yield from _partition_metrics(topics)
         with suppress(HeadraceError):
             yield from _pressure_metrics(self._service.topics.pressure(topics, BROKER_WAIT_S))
+            yield from _group_metrics(self._service.topics.group_figures(BROKER_WAIT_S))
 
 
 def _gauge(name: str, help_text: str, value: float) -> GaugeMetricFamily:
@@ -155,6 +156,15 @@ def _pressure_metrics(topics: dict[str, dict[str, int]]) -> Iterator[Metric]:
         throttled.add_metric([topic], figures[BLOCKED])
         refused.add_metric([topic], figures[DROPPED] + figures[TIMED_OUT])
     yield from (backlog, throttled, refused)
+
+
+def _group_metrics(figures: dict[str, int]) -> Iterator[Metric]:
+    """None of a broker that is not ours."""
+    if figures:
+        yield _gauge("headrace_groups", "Groups with members or committed offsets.", figures[GROUPS])
+        yield _gauge("headrace_groups_max", "How many there may be.", figures[GROUPS_MAX])
+        help_text = "Requests refused because there were as many groups as there may be."
+        yield CounterMetricFamily("headrace_groups_refused_requests", help_text, value=figures[GROUPS_REFUSED])
 
 
 def _partition_metrics(topics: dict[str, list[PartitionView]]) -> Iterator[Metric]:

@@ -32,6 +32,10 @@ BLOCKED: Final = "headrace.backlog.blocked.requests"
 DROPPED: Final = "headrace.backlog.dropped.requests"
 TIMED_OUT: Final = "headrace.backlog.timed.out.requests"
 PRESSURE_FIGURES: Final = (BACKLOG, BLOCKED, DROPPED, TIMED_OUT)
+# And beside its own.
+GROUPS: Final = "headrace.groups.now"
+GROUPS_MAX: Final = "headrace.groups.max"
+GROUPS_REFUSED: Final = "headrace.groups.refused.requests"
 EARLIEST: Final[OffsetSpec] = OffsetSpec.earliest()  # type: ignore[no-untyped-call]
 LATEST: Final[OffsetSpec] = OffsetSpec.latest()  # type: ignore[no-untyped-call]
 
@@ -88,6 +92,12 @@ class Topics:
         with Client(self.bootstrap, client_id="headrace-server", timeout_ms=int(timeout_s * 1000)) as client:
             found = client.topic_settings(topics, PRESSURE_FIGURES)
         return {topic: {name: int(value) for name, value in figures.items()} for topic, figures in found.items()}
+
+    def group_figures(self, timeout_s: float) -> dict[str, int]:
+        """How many groups there are, by the broker's names; empty where the broker is not ours. As `pressure`."""
+        with Client(self.bootstrap, client_id="headrace-server", timeout_ms=int(timeout_s * 1000)) as client:
+            found = client.broker_settings((GROUPS, GROUPS_MAX, GROUPS_REFUSED))
+        return {name: int(value) for name, value in found.items()}
 
     def describe(self, topic: str) -> TopicView:
         partitions = self.partitions(topic)

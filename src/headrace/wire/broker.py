@@ -15,7 +15,6 @@ from headrace.wire.codes import Refusal
 from headrace.wire.commit import Committer
 from headrace.wire.config import BrokerConfig
 from headrace.wire.connection import Connection
-from headrace.wire.coordinators.consumer_group import ConsumerLimits
 from headrace.wire.coordinators.consumer_groups import ConsumerGroups
 from headrace.wire.coordinators.group import GroupLimits
 from headrace.wire.coordinators.groups import Groups, GroupsLimits
@@ -24,6 +23,7 @@ from headrace.wire.event_log import EventLog
 from headrace.wire.gate import IngestGate
 from headrace.wire.group_room import GroupRoom
 from headrace.wire.group_service import GroupService
+from headrace.wire.group_settings import GroupSettings
 from headrace.wire.housekeeping import Housekeeping
 from headrace.wire.listener import Listener
 from headrace.wire.listening import Listening
@@ -35,7 +35,7 @@ from headrace.wire.security.throttle import Throttle
 from headrace.wire.sequencer import Sequencer
 from headrace.wire.services import Endpoint, Services
 from headrace.wire.state_topic import StateTopic
-from headrace.wire.ticker import Ticker
+from headrace.wire.ticker import ListeningClock, Ticker
 from headrace.wire.transaction_service import TRANSACTIONS_TOPIC, TransactionService
 from headrace.wire.waiters import FetchWaiters
 
@@ -106,6 +106,7 @@ class Broker:
         )
         await sequencer.recover()
         self._groups = self._make_groups()
+        self._group_settings = GroupSettings(self.config)
         self._consumer_groups = self._make_consumer_groups()
         self._group_service = GroupService(
             offsets_topic,
@@ -116,8 +117,16 @@ class Broker:
             store=self._store,
             clock=self._clock,
         )
-        self._group_service.restore(_monotonic_ms())
-        self._ticker = Ticker(self._tick, self._idle)
+        self._listening_ms = ListeningClock(_monotonic_ms)
+        self._group_service.restore(self._listening_ms())
+        self._tickers = (
+            Ticker(
+                self._tick_groups,
+                lambda: self._groups.idle and self._consumer_groups.idle,
+                self._listening_ms.resume,
+            ),
+            Ticker(self._tick_transactions, lambda: not self._transactions.transactions.any_ongoing),
+        )
         security = SecurityRegistry(self.config.data_dir)
         self._services = Services(
             config=self.config,
@@ -130,6 +139,7 @@ class Broker:
             consumer_groups=self._consumer_groups,
             group_service=self._group_service,
             group_room=self._make_group_room(),
+            group_settings=self._group_settings,
             offsets=self._offsets,
             transactions=self._transactions,
             sequencer=sequencer,
@@ -137,12 +147,13 @@ class Broker:
             throttle=Throttle(lambda: security.state.quotas, _monotonic_ms),
             clock=self._clock,
             monotonic_ms=_monotonic_ms,
+            listening_ms=self._listening_ms,
             # Made with the data directory and kept as long: the id of a topic that is always there.
             cluster_id=base64.urlsafe_b64encode(transactions_topic.topic_id.bytes).decode().rstrip("="),
-            wake_ticker=self._ticker.wake,
+            wake_ticker=self._wake_tickers,
         )
         await self._listen(security)
-        self._ticker.wake()
+        self._wake_tickers()
         self._housekeeping = asyncio.get_running_loop().create_task(Housekeeping(self._services).run())
 
     async def _listen(self, security: SecurityRegistry) -> None:
@@ -153,7 +164,8 @@ class Broker:
         """Requests under way end unanswered; everything appended is synced and the directory given up."""
         if self._listening is not None:
             self._listening.close()
-        self._ticker.close()
+        for ticker in self._tickers:
+            ticker.close()
         if self._housekeeping is not None:
             self._housekeeping.cancel()
         unfinished = [task for connection in self._connections for task in connection.unfinished]
@@ -181,11 +193,7 @@ class Broker:
         return Groups(limits, lambda: str(uuid4()))
 
     def _make_consumer_groups(self) -> ConsumerGroups:
-        config = self.config
-        limits = ConsumerLimits(
-            config.group_members_max, config.consumer_session_timeout_ms, config.consumer_heartbeat_interval_ms
-        )
-        return ConsumerGroups(lambda _: limits, self._partition_counts, lambda: str(uuid4()))
+        return ConsumerGroups(self._group_settings.limits, self._partition_counts, lambda: str(uuid4()))
 
     def _make_group_room(self) -> GroupRoom:
         return GroupRoom(
@@ -220,16 +228,20 @@ class Broker:
 
     # -- time ---------------------------------------------------------------------------------------------------
 
-    def _idle(self) -> bool:
-        return self._groups.idle and self._consumer_groups.idle and not self._transactions.transactions.any_ongoing
-
-    async def _tick(self) -> None:
-        now_ms = _monotonic_ms()
+    async def _tick_groups(self) -> None:
+        now_ms = self._listening_ms.tick()
         self._group_service.save_soon([*self._groups.tick(now_ms), *self._consumer_groups.tick(now_ms)])
+
+    async def _tick_transactions(self) -> None:
+        """Apart from groups: it waits for the disk, and their sessions end in time all the same."""
         try:
             await self._transactions.abort_expired()
         except Refusal as refusal:
             _log.error("transaction cannot be aborted yet", reason=str(refusal))
+
+    def _wake_tickers(self) -> None:
+        for ticker in self._tickers:
+            ticker.wake()
 
 
 def _door_limits(config: BrokerConfig) -> DoorLimits:

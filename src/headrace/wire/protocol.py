@@ -104,7 +104,7 @@ PRODUCE: Final[Api[produce.ProduceRequest, produce.ProduceResponse]] = Api(
     0, "produce", 0, 13, produce.FLEXIBLE_SINCE, produce, client_version_max=11
 )
 FETCH: Final[Api[fetch.FetchRequest, fetch.FetchResponse]] = Api(
-    1, "fetch", 4, 17, fetch.FLEXIBLE_SINCE, fetch, client_version_max=12
+    1, "fetch", 4, 18, fetch.FLEXIBLE_SINCE, fetch, client_version_max=12
 )
 
 LIST_OFFSETS: Final = _api(2, "list_offsets", (1, 10), 6, offsets.ListOffsetsRequest, offsets.ListOffsetsResponse)
@@ -218,7 +218,10 @@ DESCRIBE_TOPIC_PARTITIONS: Final = _api(
     topic_partitions.DescribeTopicPartitionsResponse,
 )
 LIST_TRANSACTIONS: Final = _api(
-    66, "list_transactions", (0, 1), 0, transactions.ListTransactionsRequest, transactions.ListTransactionsResponse
+    66, "list_transactions", (0, 2), 0, transactions.ListTransactionsRequest, transactions.ListTransactionsResponse
+)
+LIST_CONFIG_RESOURCES: Final = _api(
+    74, "list_config_resources", (0, 1), 0, configs.ListConfigResourcesRequest, configs.ListConfigResourcesResponse
 )
 SASL_HANDSHAKE: Final = _api(
     17, "sasl_handshake", (0, 1), 2, security.SaslHandshakeRequest, security.SaslHandshakeResponse

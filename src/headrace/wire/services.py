@@ -14,6 +14,7 @@ from headrace.wire.coordinators.groups import Groups
 from headrace.wire.gate import IngestGate
 from headrace.wire.group_room import GroupRoom
 from headrace.wire.group_service import GroupService
+from headrace.wire.group_settings import GroupSettings
 from headrace.wire.offset_service import OFFSETS_TOPIC, OffsetService
 from headrace.wire.recalls import Recalls
 from headrace.wire.security.access import Access
@@ -40,6 +41,7 @@ class Services:
     consumer_groups: ConsumerGroups
     group_service: GroupService
     group_room: GroupRoom
+    group_settings: GroupSettings
     offsets: OffsetService
     transactions: TransactionService
     sequencer: Sequencer
@@ -48,6 +50,8 @@ class Services:
     # Milliseconds since 1970, and milliseconds that never jump: the one for what is kept, the other for waiting.
     clock: Callable[[], int]
     monotonic_ms: Callable[[], int]
+    # As `monotonic_ms` without the time in which the broker could not listen: for sessions of groups.
+    listening_ms: Callable[[], int]
     cluster_id: str
     # Something began that depends on the time.
     wake_ticker: Callable[[], None]

@@ -20,6 +20,7 @@ EARLIEST: Final = -2
 LATEST: Final = -1
 
 _TOPIC_KIND: Final = 2
+_BROKER_KIND: Final = 4
 DEFAULT_TIMEOUT_MS: Final = 30_000
 FETCH_BYTES_MAX: Final = 16 * 1024 * 1024
 
@@ -166,8 +167,13 @@ class Client:
 
     def topic_settings(self, topics: Iterable[str], names: Sequence[str]) -> dict[str, dict[str, str]]:
         """The named settings and figures of each topic that has any of them. Topics that are gone are left out."""
-        resources = tuple(configs.ConfigResource(_TOPIC_KIND, topic, tuple(names)) for topic in topics)
+        return self._settings(tuple(configs.ConfigResource(_TOPIC_KIND, topic, tuple(names)) for topic in topics))
 
+    def broker_settings(self, names: Sequence[str]) -> dict[str, str]:
+        """The named settings and figures of the broker, as far as it has them."""
+        return self._settings((configs.ConfigResource(_BROKER_KIND, "", tuple(names)),)).get("", {})
+
+    def _settings(self, resources: tuple[configs.ConfigResource, ...]) -> dict[str, dict[str, str]]:
         def attempt(deadline: Deadline) -> dict[str, dict[str, str]]:
             connection = self._router.controller(deadline)
             found = connection.send(protocol.DESCRIBE_CONFIGS, configs.DescribeConfigsRequest(resources), deadline)

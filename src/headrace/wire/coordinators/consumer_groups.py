@@ -7,6 +7,7 @@ from collections.abc import Callable, KeysView, Mapping
 from headrace.wire.codes import ErrorCode, Refusal
 from headrace.wire.coordinators.consumer_group import JOINS, ConsumerGroup, ConsumerLimits, Report, Told, Topics
 from headrace.wire.coordinators.member import ClientIdentity
+from headrace.wire.patterns import matching
 
 
 class ConsumerGroups:
@@ -82,16 +83,5 @@ class ConsumerGroups:
 
 
 def matching_topics(regex: str, counts: Mapping[str, int]) -> frozenset[str]:
-    """Topics whose whole name matches, by RE2 as in Kafka: no expression takes more than linear time.
-
-    Raises a Refusal for one that is none.
-    """
-    import pyarrow as pa  # noqa: PLC0415 - only those who subscribe by expressions load it
-    import pyarrow.compute as pc  # noqa: PLC0415
-
-    names = [name for name in counts if not name.startswith("__")]
-    try:
-        matched = pc.match_substring_regex(pa.array(names, pa.string()), f"^(?:{regex})$")
-    except pa.ArrowInvalid as error:
-        raise Refusal(ErrorCode.INVALID_REGULAR_EXPRESSION, f"{regex!r}: {error}") from None
-    return frozenset(name for name, fits in zip(names, matched.to_pylist(), strict=True) if fits)
+    """Topics whose whole name matches; internal ones never do. Raises a Refusal for an expression that is none."""
+    return matching(regex, (name for name in counts if not name.startswith("__")))

@@ -8,6 +8,7 @@ from typing import Final
 from headrace.log import Topic, TopicConfig
 from headrace.wire.codes import ErrorCode, Refusal
 from headrace.wire.handlers.creation import as_refusals
+from headrace.wire.handlers.group_configs import GROUP, alter_group, described_group
 from headrace.wire.handlers.topic_settings import (
     DEFAULT,
     SET_ON_TOPIC,
@@ -83,7 +84,10 @@ def _entries(services: Services, call: Call, kind: int, name: str) -> list[Descr
         return settings + [_figure(figure, value) for figure, value in _backlog(services, found).items()]
     if kind == _BROKER and name in ("", str(services.config.node_id)):
         call.require(Operation.DESCRIBE_CONFIGS, CLUSTER)
-        return [_broker_entry(setting, value) for setting, value in sorted(_broker_settings(services).items())]
+        settings = [_broker_entry(setting, value) for setting, value in sorted(_broker_settings(services).items())]
+        return settings + [_figure(figure, value) for figure, value in _groups(services).items()]
+    if kind == GROUP:
+        return described_group(services, call, name)
     raise _unknown_resource(services, kind, name)
 
 
@@ -100,12 +104,21 @@ def _backlog(services: Services, topic: Topic) -> dict[str, int]:
     }
 
 
+def _groups(services: Services) -> dict[str, int]:
+    """How near the broker is to the limit, and what became of that."""
+    return {
+        "headrace.groups.now": services.group_room.count(),
+        "headrace.groups.max": services.config.groups_max,
+        "headrace.groups.refused.requests": services.group_room.refused_requests,
+    }
+
+
 def _figure(name: str, value: int) -> DescribedConfig:
     return DescribedConfig(name, str(value), True, DEFAULT, config_type=type_of(name, str(value)))
 
 
 def _unknown_resource(services: Services, kind: int, name: str) -> Refusal:
-    known = f"known are 2 (topic) and 4 (broker {services.config.node_id})"
+    known = f"known are 2 (topic), 4 (broker {services.config.node_id}) and 32 (group)"
     return Refusal(ErrorCode.INVALID_REQUEST, f"resource type {kind} named {name!r}; {known}")
 
 
@@ -136,6 +149,8 @@ def _broker_settings(services: Services) -> dict[str, str]:
         "broker.id": str(config.node_id),
         "connections.max.idle.ms": str(config.connections_idle_ms_max),
         "default.replication.factor": "1",
+        "group.consumer.heartbeat.interval.ms": str(config.consumer_heartbeat_interval_ms),
+        "group.consumer.session.timeout.ms": str(config.consumer_session_timeout_ms),
         "group.max.size": str(config.group_members_max),
         "group.max.session.timeout.ms": str(config.session_timeout_ms_max),
         "group.min.session.timeout.ms": str(config.session_timeout_ms_min),
@@ -181,6 +196,9 @@ def _altered(
 ) -> AlteredResult:
     kind, name = resource.resource_type, resource.resource_name
     try:
+        if kind == GROUP:
+            alter_group(services, call, resource, incremental=change is _changed, validate_only=validate_only)
+            return AlteredResult(ErrorCode.NONE, None, kind, name)
         current = _alterable(services, call, kind, name)
         names = [entry.name for entry in resource.configs]
         if len(set(names)) < len(names):

@@ -41,7 +41,7 @@ def heartbeat(
         if request.member_epoch == JOINS:
             services.group_room.check(request.group_id)
         identity = ClientIdentity(call.client_id, call.client_host)
-        told = groups.heartbeat(request.group_id, _report(services, request), identity, services.monotonic_ms())
+        told = groups.heartbeat(request.group_id, _report(services, request), identity, services.listening_ms())
         services.group_service.write(request.group_id)
     except Refusal as refusal:
         return HeartbeatResponse(refusal.code, refusal.message or None)

@@ -65,7 +65,7 @@ def check_commit(services: Services, group_id: str, member_id: str, instance_id:
     elif generation >= 0 and services.groups.is_gone(group_id) and services.offsets.committed.of_group(group_id):
         raise Refusal(ErrorCode.UNKNOWN_MEMBER_ID, "the group has no members")
     else:
-        services.groups.check_commit(group_id, member_id, instance_id, generation, services.monotonic_ms())
+        services.groups.check_commit(group_id, member_id, instance_id, generation, services.listening_ms())
 
 
 def offsets_to_commit(

@@ -54,7 +54,7 @@ async def join_group(services: Services, call: Call, request: JoinGroupRequest) 
             raise Refusal(ErrorCode.INCONSISTENT_GROUP_PROTOCOL, "the group speaks the newer protocol")
         services.group_room.check(request.group_id)
         services.groups.join(
-            request, identity, services.monotonic_ms(), _replying(waiting), member_id_required=required
+            request, identity, services.listening_ms(), _replying(waiting), member_id_required=required
         )
     except MemberIdRequired as refusal:
         return JoinGroupResponse(refusal.code, member_id=refusal.member_id)
@@ -88,7 +88,7 @@ async def sync_group(services: Services, call: Call, request: SyncGroupRequest) 
         call.require(Operation.READ, group(request.group_id))
         if call.version >= _AGREED_REQUIRED_SINCE and None in (request.protocol_type, request.protocol_name):
             raise Refusal(ErrorCode.INCONSISTENT_GROUP_PROTOCOL, "protocol type and name are missing")
-        services.groups.existing(request.group_id).sync(request, services.monotonic_ms(), _replying(waiting))
+        services.groups.existing(request.group_id).sync(request, services.listening_ms(), _replying(waiting))
         services.group_service.write(request.group_id)
         answer = await waiting
         if answer.error_code is ErrorCode.NONE:
@@ -102,7 +102,7 @@ def heartbeat(services: Services, call: Call, request: HeartbeatRequest) -> Hear
     try:
         call.require(Operation.READ, group(request.group_id))
         services.groups.existing(request.group_id).heartbeat(
-            request.member_id, request.group_instance_id, request.generation_id, services.monotonic_ms()
+            request.member_id, request.group_instance_id, request.generation_id, services.listening_ms()
         )
     except Refusal as refusal:
         return HeartbeatResponse(refusal.code)
@@ -126,7 +126,7 @@ def _left(services: Services, group_id: str, member: LeavingMember) -> LeftMembe
     code = ErrorCode.NONE
     try:
         existing = services.groups.existing(group_id)
-        existing.leave(member.member_id, member.group_instance_id, services.monotonic_ms())
+        existing.leave(member.member_id, member.group_instance_id, services.listening_ms())
     except Refusal as refusal:
         code = refusal.code
     return LeftMember(member.member_id, member.group_instance_id, code)

@@ -18,6 +18,7 @@ from headrace.wire.handlers import (
     configs,
     consumer_groups,
     fetch,
+    group_configs,
     group_offsets,
     groups,
     offset_delete,
@@ -136,6 +137,7 @@ ROUTES: Final[dict[int, Route]] = dict(
         _route(protocol.LIST_TRANSACTIONS, transaction_list.list_transactions),
         _route(protocol.CONSUMER_GROUP_HEARTBEAT, consumer_groups.heartbeat),
         _route(protocol.CONSUMER_GROUP_DESCRIBE, consumer_groups.describe),
+        _route(protocol.LIST_CONFIG_RESOURCES, group_configs.list_config_resources),
         _route(protocol.DESCRIBE_TOPIC_PARTITIONS, topic_partitions.describe_topic_partitions),
     ]
 )

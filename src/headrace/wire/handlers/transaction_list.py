@@ -13,17 +13,25 @@ from headrace.wire.messages.transactions import (
     ListTransactionsResponse,
     TouchedTopic,
 )
+from headrace.wire.patterns import matching
 from headrace.wire.security.resources import Operation, topic, transactional_id
 from headrace.wire.services import Call, Services
 
 
 def list_transactions(services: Services, call: Call, request: ListTransactionsRequest) -> ListTransactionsResponse:
     """Those that the client may see and that fit all filters; an empty filter fits everything."""
+    names = frozenset(entry.transactional_id for entry in services.transactions.transactions)
+    try:
+        named = matching(request.transactional_id_pattern, names) if request.transactional_id_pattern else names
+    except Refusal as refusal:
+        return ListTransactionsResponse(refusal.code, (), ())
     known = {state.value for state in TransactionState}
     listed = tuple(
         ListedTransaction(entry.transactional_id, entry.producer_id, entry.state.value)
         for entry in services.transactions.transactions
-        if _fits(services, entry, request) and call.allows(Operation.DESCRIBE, transactional_id(entry.transactional_id))
+        if entry.transactional_id in named
+        and _fits(services, entry, request)
+        and call.allows(Operation.DESCRIBE, transactional_id(entry.transactional_id))
     )
     unknown = tuple(name for name in request.state_filters if name not in known)
     return ListTransactionsResponse(ErrorCode.NONE, unknown, listed)

@@ -78,3 +78,19 @@ class AlteredResult(NamedTuple):
 
 class AlterConfigsResponse(NamedTuple):
     responses: tuple[AlteredResult, ...]
+
+
+class ListConfigResourcesRequest(NamedTuple):
+    """No types: all that there are. Version 0 asks for clients' metrics only, and names no type."""
+
+    resource_types: tuple[int, ...] = ()
+
+
+class ListedResource(NamedTuple):
+    resource_name: str
+    resource_type: int = 16
+
+
+class ListConfigResourcesResponse(NamedTuple):
+    error_code: ErrorCode
+    config_resources: tuple[ListedResource, ...] = ()

@@ -93,6 +93,7 @@ class ListTransactionsRequest(NamedTuple):
     state_filters: tuple[str, ...] = ()
     producer_id_filters: tuple[int, ...] = ()
     duration_filter: int = -1
+    transactional_id_pattern: str | None = None
 
 
 class ListedTransaction(NamedTuple):
