@@ -90,6 +90,7 @@ class GroupRoom:
         for group_id in expired[:FORGOTTEN_GROUPS_MAX]:
             keys = [OffsetKey(group_id, *partition) for partition in self._offsets.committed.of_group(group_id)]
             self._offsets.forget_with_next_sync(keys)
+            self._groups.drop_if_empty(group_id)
         # Whatever commits or becomes empty from here on expires later than that.
         later = [at_ms for at_ms in expiries.values() if at_ms is not None and at_ms > now_ms]
         is_done = len(expired) <= FORGOTTEN_GROUPS_MAX
