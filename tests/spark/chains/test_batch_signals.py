@@ -164,14 +164,14 @@ def test_stored_settings_that_no_plan_accepts_are_ignored_and_told_once() -> Non
     """As a signal of an earlier version could leave them, or a deploy of another operator under the same name."""
     told = Told()
     signals = QuerySignals(EmptyLog(), Catalogue(), frozenset(), told)  # type: ignore[arg-type]
-    stored = {"h": {"url": "http://127.0.0.1:2/{k}"}, "gone": {"x": 1}}
+    stored: dict[str, dict[str, Json]] = {"h": {"url": "http://127.0.0.1:2/{k}"}, "gone": {"x": 1}}
     last = opened(stored)
     for _ in range(2):
-        assert signals.of_batch(last, last.offsets, lookups()).before.parameters == {}
+        assert signals.of_batch(last, str(last.offsets), lookups()).before.parameters == {}
     assert [node for node, _ in told.events] == ["h", "gone"]
     assert "url of http-lookup cannot be changed by a signal" in str(told.events[0][1]["reason"])
     good = opened({"h": {"timeout": "3 seconds"}})
-    assert signals.of_batch(good, good.offsets, lookups()).before.parameters == {"h": {"timeout": "3 seconds"}}
+    assert signals.of_batch(good, str(good.offsets), lookups()).before.parameters == {"h": {"timeout": "3 seconds"}}
 
 
 def test_a_change_that_may_not_be_is_refused_before_it_is_sent() -> None:
