@@ -13,7 +13,7 @@ import fastavro
 import pyarrow as pa
 import pytest
 from google.protobuf.message_factory import GetMessageClass
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from headrace.errors import ExternalFailure
@@ -125,7 +125,7 @@ def garbage(draw: st.DrawFn, good: bytes) -> bytes | None:
 
 
 @pytest.mark.parametrize("name", CASES)
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.too_slow])
 @given(data=st.data())
 def test_garbage_is_told_from_good_records_by_every_decoder(name: str, data: st.DataObject) -> None:
     decode, good, rows = CASES[name]
