@@ -18,7 +18,9 @@ from tests.wire.test_simulation import PARTITIONS, TOPIC, World, scratch
 
 from headrace.errors import Conflict, CorruptData
 from headrace.log import LogStore
+from headrace.wire import commit as commit_module
 from headrace.wire import protocol
+from headrace.wire.asking import asking
 from headrace.wire.codes import ErrorCode
 from headrace.wire.config import BrokerConfig
 from headrace.wire.coordinators.record_kinds import pack_key
@@ -248,3 +250,39 @@ def test_records_of_a_newer_version_are_refused(
     put(config.data_dir, record)
     with pytest.raises(error, match=says), broker_in_thread(config):
         pass
+
+
+def test_a_join_costs_one_sync_and_a_heartbeat_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    syncs: list[int] = []
+    sync = commit_module._sync
+
+    def counted(tickets: Any) -> Any:
+        syncs.append(1)
+        return sync(tickets)
+
+    monkeypatch.setattr(commit_module, "_sync", counted)
+    config = BrokerConfig(data_dir=tmp_path, port=0, rebalance_delay_ms=0)
+    with broker_in_thread(config) as address, asking(address) as ask:
+        ask.create("t")
+        syncs.clear()
+        member = ask(protocol.JOIN_GROUP, joining("")).member_id
+        assert ask(protocol.JOIN_GROUP, joining(member)).error_code is ErrorCode.NONE
+        agreed = {"protocol_type": "consumer", "protocol_name": "range"}
+        ask(protocol.SYNC_GROUP, groups.SyncGroupRequest("g", 1, member, (), **agreed))
+        assert len(syncs) == 1
+        for _ in range(10):
+            beat = groups.HeartbeatRequest("g", 1, member)
+            assert ask(protocol.HEARTBEAT, beat).error_code is ErrorCode.NONE
+        assert len(syncs) == 1
+        whole: dict[str, Any] = {"rebalance_timeout_ms": 1_000, "subscribed_topic_names": ("t",)}
+        first = consumer_groups.HeartbeatRequest("n", "m", 0, topic_partitions=(), **whole)
+        told = ask(protocol.CONSUMER_GROUP_HEARTBEAT, first)
+        assert len(syncs) == 2
+        for _ in range(10):
+            again = consumer_groups.HeartbeatRequest("n", "m", told.member_epoch)
+            assert ask(protocol.CONSUMER_GROUP_HEARTBEAT, again).error_code is ErrorCode.NONE
+        assert len(syncs) == 2
+
+
+def joining(member_id: str) -> groups.JoinGroupRequest:
+    return groups.JoinGroupRequest("g", SESSION_MS, member_id, "consumer", PROTOCOLS, REBALANCE_MS)
