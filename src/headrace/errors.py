@@ -9,7 +9,9 @@ HeadraceError
 ├── NotFound                a topic, pipeline, version or job that does not exist
 ├── Conflict                the thing exists, is in use, or changed meanwhile
 ├── ExternalFailure         disk, network, a remote broker: may pass
-│   └── DiskFailure         a write or a sync that the disk refused
+│   ├── DiskFailure         a write or a sync that the disk refused
+│   ├── EngineLost          Spark's Java process is not there: it starts, or starts again
+│   └── QueryStuck          a streaming query did not move for too long
 ├── CorruptData             stored bytes that do not match their checksum; never repaired silently
 └── JobFailed               a running pipeline failed; names the node
 """
@@ -159,6 +161,14 @@ class ExternalFailure(HeadraceError):
 
 class DiskFailure(ExternalFailure):
     code = "disk_failure"
+
+
+class EngineLost(ExternalFailure):
+    code = "engine_lost"
+
+
+class QueryStuck(ExternalFailure):
+    code = "query_stuck"
 
 
 class CorruptData(HeadraceError):

@@ -22,6 +22,11 @@ class FakeProcess:
     exit_code: int | None = None
     refusal: str | None = None
     stops: int = 0
+    said: list[str] = field(default_factory=list)
+
+    def notices(self) -> list[str]:
+        said, self.said = self.said, []
+        return said
 
     def poll(self) -> int | None:
         return self.exit_code

@@ -28,7 +28,10 @@ def saved(client: httpx.Client, **body: Any) -> dict[str, Any]:
 
 def test_not_ready_before_spark_is_up(client: httpx.Client) -> None:
     response = client.get("/ready")
-    assert (response.status_code, response.json()) == (503, {"ready": False})
+    assert (response.status_code, response.json()) == (
+        503,
+        {"ready": False, "reason": "Spark starts", "notices": []},
+    )
 
 
 def test_every_save_is_a_version_and_the_same_again_is_none(client: httpx.Client) -> None:
@@ -126,11 +129,32 @@ def test_unknown_things_are_not_found(client: httpx.Client, path: str) -> None:
     assert (response.status_code, response.headers["content-type"]) == (404, "application/problem+json")
 
 
-def test_start_before_spark_is_up_says_so(client: httpx.Client) -> None:
+def test_a_pipeline_can_be_started_and_stopped_before_spark_is_up(client: httpx.Client) -> None:
+    """It waits for Spark, says so, and is not asked to come back later."""
     saved(client, sql=SQL)
-    response = client.post("/api/pipelines/alerts/start", json={})
-    assert response.status_code == 503
-    assert "still starting" in response.json()["detail"]
+    started = client.post("/api/pipelines/alerts/start", json={})
+    assert (started.status_code, started.json()["state"]) == (200, "starting")
+    assert client.get("/api/jobs/alerts").json()["error"]["message"] == "Spark starts"
+    refused = client.post("/api/batch", json={"name": "alerts", "sql": SQL})
+    assert (refused.status_code, refused.json()["code"]) == (503, "engine_lost")
+    assert refused.json()["detail"] == "Spark starts"
+    stopped = client.post("/api/pipelines/alerts/stop")
+    assert (stopped.status_code, stopped.json()["state"], stopped.json()["error"]) == (200, "stopped", None)
+
+
+def test_wanted_pipelines_are_shown_and_can_be_stopped_before_their_turn(
+    client: httpx.Client, service: Service
+) -> None:
+    number = int(saved(client, sql=SQL)["number"])
+    service._resume("alerts", number)
+    shown = client.get("/api/jobs/alerts").json()
+    assert (shown["state"], shown["version"]) == ("starting", number)
+    deadline_s = time.monotonic() + 30
+    while (waits_for := client.get("/api/jobs/alerts").json()["waits_for"]) is None:
+        assert time.monotonic() < deadline_s
+        time.sleep(0.01)
+    assert waits_for == "Spark starts"
+    assert client.post("/api/pipelines/alerts/stop").json()["state"] == "stopped"
 
 
 def test_operators_are_described(client: httpx.Client) -> None:

@@ -153,7 +153,7 @@ def test_health_is_answered_when_all_requests_are_taken(serving: Serving) -> Non
             refused = other.get("/api/jobs")
             assert (refused.status_code, refused.json()["code"]) == (503, "busy")
             assert other.get("/health").status_code == 200
-            assert other.get("/ready").json() == {"ready": False}
+            assert other.get("/ready").json() == {"ready": False, "reason": "Spark starts", "notices": []}
 
 
 def test_who_waited_longest_makes_room_and_who_is_served_stays() -> None:

@@ -12,11 +12,11 @@ from headrace.server.models.jobs import BatchFigures, JobFigures, MetricsTick
 from headrace.spark import EventBus
 
 NO_BATCHES = BatchFigures(count=0, last_ms=0, rows_per_second=0)
-IDLE = JobFigures(state="running", paused_by=None, error=None, nodes={}, edges=[], batches=NO_BATCHES)
+IDLE = JobFigures(state="running", paused_by=None, waits_for=None, error=None, nodes={}, edges=[], batches=NO_BATCHES)
 
 
 def make(bus: EventBus, life: str = "life", streams_max: int = 5, tick: MetricsTick | None = None) -> EventStreams:
-    chosen = tick or MetricsTick(time_ms=0, jobs={})
+    chosen = tick or MetricsTick(time_ms=0, jobs={}, notices=[])
     return EventStreams(bus, life=life, streams_max=streams_max, keep_alive_s=60, tick=lambda: chosen)
 
 
@@ -108,7 +108,7 @@ def test_of_progress_only_the_newest_of_each_query_is_told() -> None:
 
 
 def test_figures_come_as_ticks_that_are_not_resumed() -> None:
-    tick = MetricsTick(time_ms=7, jobs={"drones": IDLE, "other": IDLE})
+    tick = MetricsTick(time_ms=7, jobs={"drones": IDLE, "other": IDLE}, notices=[])
     streams = make(EventBus(), tick=tick)
     (everything,) = read(streams, streams.open(None, None), 1)
     assert everything["event"] == "metrics"

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
 import socket
+import threading
 import time
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -13,6 +17,7 @@ import pytest
 from confluent_kafka import KafkaException
 from confluent_kafka.admin import AdminClient
 
+from headrace.bench import processes
 from headrace.server import BackgroundStack, StackSettings
 from headrace.wire.users import set_password
 
@@ -91,7 +96,7 @@ def ticks(editor: httpx.Client) -> Iterator[dict[str, Any]]:
 
 
 def test_a_pipeline_is_drawn_deployed_watched_changed_and_stopped(editor: httpx.Client) -> None:
-    assert editor.get("/ready").json() == {"ready": True}
+    assert editor.get("/ready").json() == {"ready": True, "reason": None, "notices": []}
     body = {"expected_revision": 0, "text": PIPELINE, "layout": {"made": {"x": 1, "y": 2}}}
     draft = editor.put("/api/pipelines/drawn/draft", json=body)
     assert draft.json()["problems"] == [], draft.text
@@ -158,13 +163,112 @@ def edges_of(deployed: dict[str, Any], source: str) -> dict[str, Any]:
     return {name: edge[name] for name in names}
 
 
-def read_all(editor: httpx.Client) -> list[int]:
+def read_all(editor: httpx.Client, topic: str = "kept") -> list[int]:
     """The field n of every message in the topic, page by page."""
     values: list[int] = []
     query = {"from": "earliest", "limit": "500"}
     while True:
-        page = editor.get("/api/topics/kept/messages", params=query).json()
+        page = editor.get(f"/api/topics/{topic}/messages", params=query).json()
         values += [message["value"]["value"]["n"] for message in page["messages"]]
         if page["is_complete"]:
             return values
         query = {**query, "cursor": page["next"]}
+
+
+ALIVE = 'generator 50 columns=["value AS n"] as made ! filter "n >= 0" as some ! to-topic alive as out'
+
+
+def java_of_the_server() -> int:
+    """The Java process below the server of this process."""
+    found = [pid for pid in processes.tree(os.getpid()) if b"SparkSubmit" in command_line(pid)]
+    return next(pid for pid in found if b"headrace.server" in command_line(parent(pid)))
+
+
+def command_line(pid: int) -> bytes:
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_bytes()
+    except OSError:
+        return b""  # it has just ended
+
+
+def parent(pid: int) -> int:
+    return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
+
+
+def start_alive(editor: httpx.Client) -> None:
+    editor.post("/api/pipelines", json={"name": "alive", "text": ALIVE})
+    started = editor.post("/api/pipelines/alive/start")
+    assert started.status_code == 200, started.text
+    until(lambda: end_of_alive(editor) > 0, "rows come")
+
+
+def end_of_alive(editor: httpx.Client) -> int:
+    shown = editor.get("/api/topics/alive")
+    return sum(part["end_offset"] for part in shown.json()["partitions"]) if shown.status_code == 200 else 0
+
+
+def test_spark_is_started_again_when_java_is_killed_and_pipelines_go_on(editor: httpx.Client) -> None:
+    """The death is shown while it lasts, what is asked meanwhile is answered, and no row is lost or doubled."""
+    start_alive(editor)
+    os.kill(java_of_the_server(), signal.SIGKILL)
+    gone = until(lambda: (shown := editor.get("/ready")).status_code == 503 and shown.json(), "the death is noticed")
+    assert gone["ready"] is False
+    assert gone["reason"] == "Spark's Java process was killed by SIGKILL"
+    assert gone["notices"] == ["Spark's Java process was killed by SIGKILL; it is started again"]
+    tried = editor.post("/api/test-run", json={"text": ALIVE, "limit": 1})
+    assert (tried.status_code, tried.json()["code"]) == (503, "engine_lost"), tried.text
+    stopped = editor.post("/api/pipelines/alive/stop")
+    assert (stopped.status_code, stopped.json()["state"]) == (200, "stopped"), stopped.text
+    started = editor.post("/api/pipelines/alive/start")
+    assert (started.status_code, started.json()["state"]) == (200, "starting"), started.text
+    assert "Java" in (started.json()["error"] or {}).get("message", "") or started.json()["waits_for"]
+
+    until(lambda: editor.get("/ready").status_code == 200, "Spark runs again")
+    require_more_rows(editor)
+    until(lambda: editor.get("/api/jobs/alive").json()["state"] == "running", "the job runs")
+    assert "headrace_engine_restarts_total 1.0" in editor.get("/metrics").text
+    require_exact(editor)
+
+
+def test_java_is_killed_in_the_middle_of_a_deploy(editor: httpx.Client) -> None:
+    """The answer names the cause, and the version runs once Spark is back."""
+    start_alive(editor)
+    java = java_of_the_server()
+    draft = editor.get("/api/pipelines/alive/draft").json()
+    body = {"expected_revision": draft["revision"], "text": ALIVE.replace("n >= 0", "n >= -1")}
+    revision = editor.put("/api/pipelines/alive/draft", json=body).json()["revision"]
+    answers: list[httpx.Response] = []
+
+    def deploy() -> None:
+        wanted = {"expected_revision": revision, "note": "", "author": ""}
+        answers.append(editor.post("/api/pipelines/alive/deploy", json=wanted, timeout=START_TIMEOUT_S))
+
+    deploying = threading.Thread(target=deploy)
+    deploying.start()
+    until(lambda: editor.get("/api/jobs/alive").json()["state"] != "running" or answers, "the deploy is under way")
+    os.kill(java, signal.SIGKILL)
+    deploying.join()
+    (answer,) = answers
+    assert "unexpected" not in answer.text
+    assert answer.status_code == 200, answer.text
+
+    until(lambda: editor.get("/ready").status_code == 200, "Spark runs again")
+    require_more_rows(editor)
+    require_exact(editor)
+
+
+def require_more_rows(editor: httpx.Client) -> None:
+    before = end_of_alive(editor)
+
+    def more() -> bool:
+        shown = editor.get("/api/jobs/alive").json()
+        assert shown["state"] != "failed", shown
+        return end_of_alive(editor) > before
+
+    until(more, "rows come again")
+
+
+def require_exact(editor: httpx.Client) -> None:
+    assert editor.post("/api/pipelines/alive/stop").json()["state"] == "stopped"
+    values = read_all(editor, "alive")
+    assert sorted(values) == list(range(len(values))), "a row was lost or doubled"

@@ -7,6 +7,7 @@ import socket
 import struct
 import subprocess
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
@@ -149,3 +150,28 @@ def test_connections_beyond_the_limit_are_closed_and_the_others_served(tmp_path:
         assert "more than 3 connections in all, none of them idle" in broker.log
     finally:
         broker.stop()
+
+
+def test_a_full_disk_is_logged_when_it_begins_and_when_it_ends(tmp_path: Path) -> None:
+    command = ["mount", "-t", "tmpfs", "-o", "size=64m", "tmpfs", str(tmp_path)]
+    if subprocess.run(command, capture_output=True, check=False).returncode:
+        pytest.skip("mount is NOT ALLOWED here: the broker's words about a full disk are not checked")
+    config = tmp_path / "broker.toml"
+    config.write_text("retention_interval_ms = 50")
+    arguments = ["--data-dir", str(tmp_path / "log"), "--port", "0", "--config", str(config)]
+    try:
+        with subprocess.Popen(
+            [sys.executable, "-m", "headrace.wire", *arguments], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
+        ) as broker:
+            assert broker.stderr is not None
+            (tmp_path / "filler").write_bytes(bytes(62 << 20))
+            until_logged(broker.stderr, b"disk nearly full")
+            (tmp_path / "filler").unlink()
+            until_logged(broker.stderr, b"disk has space again")
+            broker.terminate()
+    finally:
+        subprocess.run(["umount", "--lazy", str(tmp_path)], check=True)
+
+
+def until_logged(lines: Iterable[bytes], words: bytes) -> None:
+    assert any(words in line for line in lines), f"the log ended without {words!r}"

@@ -22,6 +22,7 @@ from headrace.cases.comparing import Difference, compare_rows
 from headrace.cases.frames import Frames
 from headrace.cases.sinks import Row
 from headrace.cases.streamed import stream_hindrance
+from headrace.causes import known_cause
 from headrace.errors import HeadraceError, InvalidInput, did_you_mean
 from headrace.graph.document import Document
 from headrace.graph.schema import Schema
@@ -135,7 +136,8 @@ def _told(error: Exception, document: Document) -> str:
 
     if isinstance(error, PySparkException):
         return str(explain(error, document)[0])
-    return f"unexpected {type(error).__name__}: {error}"
+    known = known_cause(error)
+    return str(known) if known is not None else f"a defect of Headrace: {type(error).__name__}: {error}"
 
 
 def _refused(case: Case, message: str) -> CaseResult:

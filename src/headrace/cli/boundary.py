@@ -12,6 +12,7 @@ from typing import Final
 
 import typer
 
+from headrace.causes import known_cause
 from headrace.errors import HeadraceError
 
 USER_ERROR: Final = 2
@@ -40,19 +41,25 @@ def report_errors(invocation: Invocation, run: Callable[[bool], object]) -> int:
     try:
         code = run(not invocation.as_json)
     except HeadraceError as error:
-        return _report(invocation, error.to_dict(), str(error), USER_ERROR if error.domain == "user" else OTHER_ERROR)
+        return _report_known(invocation, error)
     except typer.TyperException as error:
         message = getattr(error, "message", str(error))
         return _report(invocation, {"code": "usage", "domain": "user", "message": message}, message, USER_ERROR)
     except typer.Abort:
         return OTHER_ERROR
     except Exception as error:
+        if (known := known_cause(error)) is not None:
+            return _report_known(invocation, known)
         if invocation.debug:
             traceback.print_exc()
-        message = f"unexpected {type(error).__name__}: {error}"
+        message = f"a defect of Headrace: {type(error).__name__}: {error}"
         fields = {"code": "internal", "domain": "internal", "message": message}
         return _report(invocation, fields, f"{message}\nhint: `headrace --debug …` shows where", OTHER_ERROR)
     return code if isinstance(code, int) else 0
+
+
+def _report_known(invocation: Invocation, error: HeadraceError) -> int:
+    return _report(invocation, error.to_dict(), str(error), USER_ERROR if error.domain == "user" else OTHER_ERROR)
 
 
 def _report(invocation: Invocation, fields: Mapping[str, object], text: str, code: int) -> int:

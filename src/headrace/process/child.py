@@ -9,6 +9,7 @@ import signal
 import subprocess
 import threading
 import time
+from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -23,18 +24,23 @@ POLL_S: Final = 0.02
 LISTENER_WAIT_S: Final = 2.0
 LOG_BYTES_MAX: Final = 16 * 1024 * 1024
 LINE_BYTES_MAX: Final = 64 * 1024
+# Sentences of a child that nobody has read yet.
+NOTICES_MAX: Final = 100
 
 # A child's exit code that means: trying again would not help.
 REFUSED: Final = 2
 WORDS_BYTES_MAX: Final = 4096
+
+NOTICE: Final = "notice"
 
 Answer = Mapping[str, object]
 
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """`module` prints one JSON object on standard output when it is ready. When it cannot start it says why on standard
-    error, with a `hint: …` line if there is one, and exits with REFUSED."""
+    """`module` prints one JSON object on standard output when it is ready, and later `{"notice": "…"}` for whatever its
+    parent is to say. When it cannot start it says why on standard error, with a `hint: …` line if there is one, and
+    exits with REFUSED."""
 
     name: str
     module: str
@@ -50,6 +56,7 @@ class Child:
     def __init__(self, command: Command) -> None:
         self.command = command
         self._answer: Answer | None = None
+        self._notices: deque[str] = deque(maxlen=NOTICES_MAX)
         log = _open_log(command.log_path)
         self._log_start = os.fstat(log).st_size
         try:
@@ -75,6 +82,10 @@ class Child:
     def answer(self) -> Answer | None:
         """The ready object; None until it came."""
         return self._answer
+
+    def notices(self) -> list[str]:
+        """What it said since the last call."""
+        return [self._notices.popleft() for _ in range(len(self._notices))]
 
     def poll(self) -> int | None:
         """Its exit code, or None while it runs. Once it has ended, so have the processes that it started."""
@@ -135,8 +146,11 @@ class Child:
             return
         with output:
             while line := output.readline(LINE_BYTES_MAX):
-                if self._answer is None:
-                    self._answer = _json_object(line)
+                said = _json_object(line)
+                if said is not None and NOTICE in said:
+                    self._notices.append(str(said[NOTICE]))
+                elif self._answer is None:
+                    self._answer = said
 
     def _last_words(self) -> str:
         """What it wrote to its log after the last empty line and is no log line."""
@@ -149,6 +163,12 @@ class Child:
 
     def _log_hint(self) -> str:
         return f"its log is {self.command.log_path}"
+
+
+def tell_parent(sentence: str) -> None:
+    """Called in a child: its parent says the sentence."""
+    with contextlib.suppress(OSError):  # nobody listens any more
+        os.write(1, json.dumps({NOTICE: sentence}).encode() + b"\n")
 
 
 class ChildRefused(InvalidInput):

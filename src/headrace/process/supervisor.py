@@ -42,6 +42,7 @@ class Process(Protocol):
     def answer(self) -> Answer | None: ...
     def poll(self) -> int | None: ...
     def failure(self) -> HeadraceError: ...
+    def notices(self) -> list[str]: ...
     def stop(self) -> None: ...
 
 
@@ -112,6 +113,8 @@ class _Kept:
         self._deaths_s: deque[float] = deque(maxlen=limits.restarts_max + 1)
 
     def tick(self, answers: Answers) -> None:
+        for sentence in self.process.notices() if self.process is not None else ():
+            self._log(f"{self.part.name}: {sentence}")
         if self.state == "waiting" and self._clock_s() >= self._due_s:
             self._start(answers)
         elif self.process is not None and self.process.poll() is not None:

@@ -41,7 +41,7 @@ class EventStreams:
         self._life = life
         self._streams_max = streams_max
         self.keep_alive_s = keep_alive_s
-        self.tick = tick or (lambda: MetricsTick(time_ms=0, jobs={}))
+        self.tick = tick or (lambda: MetricsTick(time_ms=0, jobs={}, notices=[]))
         self._threads = CapacityLimiter(streams_max)
         self._lock = threading.Lock()
         self._open: set[Subscription] = set()
@@ -120,7 +120,7 @@ class EventStream:
         if self._subscription.missed > self._missed:
             self._missed = self._subscription.missed
             yield f"event: missed\ndata: {json.dumps({'missed': self._missed})}\n\n"
-        if event is not None and self._pipeline in (None, event.pipeline):
+        if event is not None and (event.kind == "system" or self._pipeline in (None, event.pipeline)):
             if event.kind == "progress":
                 self._hold(event)
             else:
@@ -148,7 +148,7 @@ class EventStream:
         self._ticked_ms = tick.time_ms
         if self._pipeline is not None:
             jobs = {name: figures for name, figures in tick.jobs.items() if name == self._pipeline}
-            tick = MetricsTick(time_ms=tick.time_ms, jobs=jobs)
+            tick = MetricsTick(time_ms=tick.time_ms, jobs=jobs, notices=tick.notices)
         yield f"event: {METRICS}\ndata: {tick.model_dump_json()}\n\n"
 
 

@@ -90,6 +90,7 @@ class FigureBook:
         return JobFigures(
             state=status.shown_state,
             paused_by=status.paused_by,
+            waits_for=status.waits_for,
             error=job_error(status),
             nodes=nodes,
             edges=edges,

@@ -12,6 +12,7 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 
+from headrace.causes import known_cause
 from headrace.errors import Conflict, CorruptData, ExternalFailure, HeadraceError, InvalidInput, NotFound
 
 MEDIA_TYPE: Final = "application/problem+json"
@@ -77,7 +78,12 @@ async def _http_error(request: Request, error: Exception) -> JSONResponse:
 
 
 async def _unexpected(request: Request, error: Exception) -> JSONResponse:
-    """A defect: the log has the whole of it, the client the kind of it."""
+    """What the machine or Spark raised has a name; all else is a defect: the log has the whole of it, the client the
+    kind of it."""
+    known = known_cause(error)
+    if known is not None:
+        _log.warning("%s %s: %s", request.method, request.url.path, known.message, exc_info=error)
+        return await _headrace_error(request, known)
     _log.error("%s %s failed", request.method, request.url.path, exc_info=error)
-    message = f"an unexpected {type(error).__name__}; the server's log says more"
+    message = f"a defect of Headrace ({type(error).__name__}); the server's log shows where: please report it"
     return problem(HTTPStatus.INTERNAL_SERVER_ERROR, "internal", message, {"domain": "internal"})

@@ -18,6 +18,7 @@ from typing import Final
 import uvloop
 
 from headrace.errors import Conflict, HeadraceError, InvalidConfig
+from headrace.process.child import tell_parent
 from headrace.process.ports import LOOPBACK
 from headrace.server.service import Service
 from headrace.server.settings import TOKEN_VARIABLE, ServerSettings
@@ -43,6 +44,7 @@ def run_server(settings: ServerSettings) -> None:
     """Returns when it was asked to stop, and has. Raises HeadraceError when it cannot start."""
     listener = _listen(settings.port)
     service = Service(settings)
+    service.notices.said = tell_parent
     opening = _Opening(service)
     opening.start()  # the JVM starts while the rest is imported
     uvloop.run(_serve(settings, service, opening, listener))

@@ -50,7 +50,13 @@ class _Collector(Collector):
 
     def collect(self) -> Iterator[Metric]:
         yield InfoMetricFamily("headrace_build", "Version of Headrace.", value={"version": __version__})
-        yield _gauge("headrace_ready", "Whether Spark is up and wanted pipelines were started.", self._service.is_ready)
+        yield _gauge("headrace_ready", "Whether Spark is up.", self._service.is_ready)
+        yield CounterMetricFamily(
+            "headrace_engine_restarts", "How often Spark was started again.", value=self._service.engine_restarts
+        )
+        disk = self._service.disk.look()
+        yield _gauge("headrace_disk_free_bytes", "Free on the disk of the data directory.", disk.free_bytes)
+        yield _gauge("headrace_disk_nearly_full", "Whether that is below the limit.", disk.is_nearly_full)
         yield _gauge("headrace_event_streams", "Event streams that are open now.", self._service.streams.count)
         yield from _job_metrics(self._service)
         yield from self._topic_metrics()
@@ -78,6 +84,7 @@ def _job_metrics(service: Service) -> Iterator[Metric]:
     batches = CounterMetricFamily("headrace_job_batches", "Micro-batches that were committed.", labels=_JOB)
     seconds = GaugeMetricFamily("headrace_job_batch_duration_seconds", "How long the last one took.", labels=_JOB)
     restarts = CounterMetricFamily("headrace_job_restarts", "Restarts after failures.", labels=_JOB)
+    stalled = GaugeMetricFamily("headrace_job_stalled_seconds", "How long a query has not moved.", labels=_JOB)
     for name, job in figures.items():
         for known in get_args(JobState):
             state.add_metric([name, known], float(job.state == known))
@@ -87,9 +94,10 @@ def _job_metrics(service: Service) -> Iterator[Metric]:
     jobs = service.jobs()
     for status in jobs:
         restarts.add_metric([status.pipeline], status.restarts)
+        stalled.add_metric([status.pipeline], status.stalled_s)
         for fate, count in _signal_counts(status).items():
             signals.add_metric([status.pipeline, fate], count)
-    yield from (state, batches, seconds, restarts, signals)
+    yield from (state, batches, seconds, restarts, stalled, signals)
     yield from (*_node_metrics(figures), *_copy_metrics(jobs), *_edge_metrics(figures))
 
 

@@ -22,7 +22,11 @@ class HealthView(Model):
 
 
 class ReadyView(Model):
+    """`reason`: why not; `notices`: what is wrong with the machine or with Spark now."""
+
     ready: bool
+    reason: str | None
+    notices: list[str]
 
 
 def system_router(service: Service) -> APIRouter:
@@ -36,9 +40,11 @@ def system_router(service: Service) -> APIRouter:
 
     @router.get("/ready")
     async def ready(response: Response) -> ReadyView:
-        """200 when Spark is up and wanted pipelines were started, 503 before."""
-        response.status_code = 200 if service.is_ready else 503
-        return ReadyView(ready=service.is_ready)
+        """200 while Spark is up, else 503. Wanted pipelines start after that, one after another."""
+        reason = service.not_ready
+        response.status_code = 200 if reason is None else 503
+        notices = [notice.message for notice in service.notices.current]
+        return ReadyView(ready=reason is None, reason=reason, notices=notices)
 
     @router.get("/metrics", include_in_schema=False)
     def metrics() -> Response:

@@ -7,13 +7,14 @@ import secrets
 import threading
 from contextlib import suppress
 
-from headrace.errors import Conflict, ExternalFailure, HeadraceError, InvalidInput, NotFound
+from headrace.errors import Conflict, EngineLost, ExternalFailure, HeadraceError, InvalidInput, NotFound
 from headrace.graph import Diff, Document, Draft, canonical, compare, validate
 from headrace.graph.names import require_name
 from headrace.graph.store import PipelineInfo, Saved, Store, Version, VersionInfo
 from headrace.operators import Catalogue, WatchedCatalogue
 from headrace.registry import Registry
 from headrace.server.bodies import DeployBody
+from headrace.server.disk_check import DiskCheck
 from headrace.server.drafts import Drafts
 from headrace.server.events import EventStreams
 from headrace.server.groups import Groups
@@ -30,6 +31,7 @@ from headrace.server.views import job_view
 from headrace.server.wanted import WantedState
 from headrace.spark import Engine, EngineSettings, JobStatus, PipelineEvent
 from headrace.spark.jobs.look import Look
+from headrace.spark.jobs.notices import Notices
 from headrace.spark.jobs.sink import Shown
 from headrace.spark.planning.tables import create_table_topics
 from headrace.tables import Table, Tables, declared_in
@@ -68,7 +70,8 @@ class Service:
         )
         self._lag = LiveLag(settings.log_directory)
         self.tables = Tables(data / "tables.sqlite", self._engine.location, self.documents, self.catalogue)
-        self.sampler = MetricsSampler(self.measured)
+        self.sampler = MetricsSampler(self.measured, lambda: self.notices.current)
+        self.disk = DiskCheck(data, self.notices)
         self.topics = Topics(settings.bootstrap, settings.log_directory)
         self.groups = Groups(self.topics)
         self.signals = Signals(settings.bootstrap, self.catalogue, self.last_run, self.run_again)
@@ -86,14 +89,16 @@ class Service:
         )
 
     def open(self) -> None:
-        """Spark is up and wanted pipelines run afterwards, or their job says why not. Raises ExternalFailure."""
+        """Spark is up afterwards. Wanted pipelines are *starting* from the beginning and go on one after another: until
+        then they can be seen and stopped. Raises ExternalFailure."""
         self.sampler.start()
         self.tables.start()
+        self.disk.start()
+        for pipeline, version in self._wanted.versions.items():
+            self._resume(pipeline, version)
         self._engine.open()
         with suppress(ExternalFailure, OSError):  # what is left does no harm, and the next start finds it
             self._engine.sweep_looks()
-        for pipeline, version in self._wanted.versions.items():
-            self._resume(pipeline, version)
         self._ready.set()
 
     def close(self) -> None:
@@ -101,6 +106,7 @@ class Service:
         self._closing.set()
         self.streams.close()
         self.sampler.stop()
+        self.disk.stop()
         self.tables.close()
         with self._changing:
             self._engine.close()
@@ -112,7 +118,24 @@ class Service:
 
     @property
     def is_ready(self) -> bool:
-        return self._ready.is_set() and not self._closing.is_set()
+        return self.not_ready is None
+
+    @property
+    def not_ready(self) -> str | None:
+        """Why no pipeline can run now; None when it can."""
+        if self._closing.is_set():
+            return "the server is stopping"
+        if (lost := self._engine.lost) is not None:
+            return lost.message
+        return None if self._ready.is_set() else "Spark starts"
+
+    @property
+    def notices(self) -> Notices:
+        return self._engine.notices
+
+    @property
+    def engine_restarts(self) -> int:
+        return self._engine.restarts
 
     def save(self, document: Document, *, note: str, author: str) -> Saved:
         """Raises InvalidGraph for a pipeline that cannot run: then nothing is saved."""
@@ -174,7 +197,7 @@ class Service:
         Raises StaleDraft, InvalidGraph (nothing was saved or stopped), and what a start raises.
         """
         with self._changing:
-            self._require_ready()
+            self._require_open()
             draft = self.drafts.require(name, body.expected_revision)
             validate(draft.document, self.catalogue)
             document = canonical(draft.document, self.catalogue)
@@ -189,7 +212,7 @@ class Service:
         """
         version = self.version(name, number)
         with self._changing:
-            self._require_ready()
+            self._require_open()
             return self._run_instead(name, version.info.number, reset=False)
 
     def _run_instead(self, name: str, number: int, *, reset: bool) -> JobStatus:
@@ -231,7 +254,7 @@ class Service:
         """Runs now, and again after a restart of the server, until it is stopped."""
         version = self.version(name, number)
         with self._changing:
-            self._require_ready()
+            self._require_open()
             status = self._start(name, version, reset=reset)
             try:
                 self._wanted.want(name, version.info.number)
@@ -262,7 +285,7 @@ class Service:
     def stop(self, name: str) -> JobStatus:
         """Forgotten before it is stopped: a crash in between must not bring it back."""
         with self._changing:
-            self._require_ready()
+            self._require_open()
             self._engine.status(name)
             self._wanted.forget(name)
             return self._engine.stop(name)
@@ -319,25 +342,22 @@ class Service:
         """The newest rows as JSON texts, the newest last."""
         return self._engine.preview(name, node)[-limit:]
 
-    def _require_ready(self) -> None:
-        if not self._ready.is_set():
-            raise ExternalFailure("Spark is still starting", hint="try again in a few seconds")
+    def _require_open(self) -> None:
+        """Pipelines can be started and stopped also while Spark is not there: they run when it is."""
         if self._closing.is_set():
             raise ExternalFailure("the server is stopping")
 
+    def _require_ready(self) -> None:
+        self._require_open()
+        if (reason := self.not_ready) is not None:
+            raise EngineLost(reason, hint="try again in a few seconds")
+
     def _resume(self, pipeline: str, version: int) -> None:
-        """Failures that may pass are tried again; one that stays is logged and does not keep others from running."""
-        limits = self.settings.limits
-        for attempt in range(1, limits.resume_tries_max + 1):
-            try:
-                found = self._store.get(pipeline, version)
-                self._versions[pipeline] = found
-                self._engine.start(found.document)
-            except HeadraceError as error:
-                _log.warning("pipeline %s does not start (try %d): %s", pipeline, attempt, error.message)
-                self._engine.events.publish(pipeline, "error", {**error.to_dict(), "attempt": attempt}, node=error.node)
-                if not error.retriable or self._closing.wait(limits.resume_wait_s):
-                    return
-            else:
-                _log.info("pipeline %s runs again", pipeline)
-                return
+        """One that cannot even begin is logged and does not keep others from running; what comes later its job says."""
+        try:
+            found = self._store.get(pipeline, version)
+            self._versions[pipeline] = found
+            self._engine.resume(found.document)
+        except HeadraceError as error:
+            _log.warning("pipeline %s does not start: %s", pipeline, error.message)
+            self._engine.events.publish(pipeline, "error", error.to_dict(), node=error.node)

@@ -24,8 +24,6 @@ class ServerLimits:
     preview_rows_max: int = 1_000
     batch_runs_max: int = 4
     looks_max: int = 4
-    resume_tries_max: int = 30
-    resume_wait_s: float = 1.0
     shutdown_wait_s: float = 2.0
 
 

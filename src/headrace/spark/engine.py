@@ -5,14 +5,14 @@ from __future__ import annotations
 import subprocess
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack, closing
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
-from headrace.errors import Conflict, InvalidInput, NotFound, did_you_mean
+from headrace.errors import Conflict, EngineLost, NotFound, did_you_mean
 from headrace.graph.document import Config, Document
 from headrace.graph.names import require_name
 from headrace.graph.validation import Validated, validate
@@ -29,9 +29,10 @@ from headrace.spark.compiling.source_specs import Range
 from headrace.spark.jobs.batch_run import over_range, refuse_clocks, run_once
 from headrace.spark.jobs.events import EventBus
 from headrace.spark.jobs.holds import QueryHold, release_holds
-from headrace.spark.jobs.job import Job
+from headrace.spark.jobs.job import Job, Turns
 from headrace.spark.jobs.late_counts import LateCounts, stateful_nodes
 from headrace.spark.jobs.look import LOOK_PREFIX, Look, LookPlaces
+from headrace.spark.jobs.notices import Notices
 from headrace.spark.jobs.progress import QueryProgress
 from headrace.spark.jobs.query import (
     QueryHome,
@@ -47,6 +48,7 @@ from headrace.spark.jobs.sample import Made, Sampling
 from headrace.spark.jobs.sink import Committer, Shown
 from headrace.spark.jobs.status import BatchResult, JobStatus
 from headrace.spark.jobs.totals import TotalsFile
+from headrace.spark.jobs.watchdog import WatchLimits
 from headrace.spark.planning.plan import QueryPlan
 from headrace.spark.planning.queries import plan_queries
 from headrace.spark.planning.rules import plan_text
@@ -54,8 +56,10 @@ from headrace.spark.planning.tables import create_tables
 from headrace.spark.reading.registered import with_schema_ids
 from headrace.spark.reading.topics import open_topic
 from headrace.spark.session.functions import register_functions
+from headrace.spark.session.keeper import SessionKeeper
+from headrace.spark.session.liveness import engine_lost
 from headrace.spark.session.prepare import is_prepared
-from headrace.spark.session.session import SparkSettings, start_session
+from headrace.spark.session.session import SparkSettings
 from headrace.spark.sources.signal_log import SignalLog
 from headrace.spark.specs import Offsets, Output, QueryTopics, TopicLocation
 from headrace.spark.writing.checkpoint import Checkpoint
@@ -68,6 +72,9 @@ if TYPE_CHECKING:
 
 # Each query holds a Python process for its source and a share of the task slots.
 QUERIES_MAX = 32
+# Jobs that start their queries at once after a start or a restart of Spark: more of them only slow each other down.
+LAUNCHES_MAX = 2
+NOTICE_ENGINE = "engine"
 _IDLE_POLL_S = 0.05
 
 
@@ -81,6 +88,7 @@ class EngineSettings:
     master: str | None = None
     shuffle_partitions: int | None = None
     spark_conf: dict[str, str] = field(default_factory=dict)
+    watch: WatchLimits = field(default_factory=WatchLimits)
 
 
 @dataclass(slots=True)
@@ -109,39 +117,69 @@ class Engine:
         self._stopped_by_signal = stopped_by_signal
         self.catalogue = catalogue or Catalogue()
         self.events = EventBus()
+        self.notices = Notices(self.events)
         self._functions: dict[str, SqlFunction] = {}
         self.registry = Registry(TopicJournal(settings.bootstrap))
         self._jobs: dict[str, Job] = {}
         self._looks: set[Look] = set()
         self._lock = threading.RLock()
-        self._spark: SparkSession | None = None
-        self._owns_spark = True
+        self._keeper = SessionKeeper(
+            self._spark_settings(), prepare=self._prepare, lost=self._spark_lost, back=self._spark_back
+        )
+        self._turns = Turns(threading.Semaphore(LAUNCHES_MAX), lambda: self._keeper.reason)
         self._listener: Any = None
         self._compiling: subprocess.Popen[bytes] | None = None
 
     def open(self) -> None:
-        """Spark is up afterwards: the session that this process has, or a new one. Raises ExternalFailure."""
-        from pyspark import SparkContext  # noqa: PLC0415  (pyspark costs half a second: only where it is used)
+        """Spark is up afterwards: the session that this process has, or a new one. Raises ExternalFailure.
 
+        From then on it is started again whenever its Java process ends, and pipelines go on from their last commit.
+        """
         if not is_prepared():
             # Beside the start of Spark; workers that start before it is done do without.
             self._compiling = subprocess.Popen(
                 python_module("headrace.spark.session.prepare"), stdin=subprocess.DEVNULL
             )
-        self._owns_spark = SparkContext._active_spark_context is None
+        self._keeper.open()
+
+    def _spark_settings(self) -> SparkSettings:
         own = SparkSettings(self.settings.data_directory / "spark", extra=self.settings.spark_conf)
         if self.settings.master is not None:
             own = replace(own, master=self.settings.master)
         if self.settings.shuffle_partitions is not None:
             own = replace(own, shuffle_partitions=self.settings.shuffle_partitions)
-        self._spark = start_session(own)
+        return own
 
+    def _prepare(self, session: SparkSession) -> None:
+        """What a new session must know."""
         from headrace.spark.jobs.listener import ProgressListener  # noqa: PLC0415  (needs pyspark)
         from headrace.spark.sources.registration import register_source  # noqa: PLC0415
 
-        register_source(self._spark)
-        self._listener = ProgressListener(self._report)
-        self._spark.streams.addListener(self._listener)
+        self._functions.clear()
+        register_source(session)
+        self._listener = ProgressListener(self._report, self._report_idle)
+        session.streams.addListener(self._listener)
+
+    def _spark_lost(self, error: EngineLost) -> None:
+        self.notices.begin(NOTICE_ENGINE, f"{error.message}; it is started again", error.hint)
+
+    def _spark_back(self, took_s: float) -> None:
+        self.notices.end(NOTICE_ENGINE, f"Spark runs again after {took_s:.1f} s")
+
+    @property
+    def lost(self) -> EngineLost | None:
+        """Why nothing can run now; None while Spark is there."""
+        return self._keeper.reason
+
+    @property
+    def restarts(self) -> int:
+        """How often Spark was started again."""
+        return self._keeper.restarts
+
+    @property
+    def _spark(self) -> SparkSession:
+        """Raises EngineLost."""
+        return self._keeper.session
 
     def close(self) -> None:
         """Stops every pipeline, and Spark unless the process had it before."""
@@ -152,11 +190,7 @@ class Engine:
             self._jobs.clear()
             for look in list(self._looks):
                 look.close()
-            if self._spark is not None:
-                self._spark.streams.removeListener(self._listener)
-                if self._owns_spark:
-                    self._spark.stop()
-                self._spark = None
+            self._keeper.close(lambda session: session.streams.removeListener(self._listener))
             if self._compiling is not None:
                 self._compiling.terminate()
                 self._compiling.wait()
@@ -188,10 +222,29 @@ class Engine:
                 raise Conflict(f"pipeline {document.name!r} is running", hint="stop it first")
             self._require_room(validated)
             launcher = self._launcher(validated, Start(reset, until_end))
-            job = Job(validated, launcher, self.events, self._stopped_by_signal)
-            self._jobs[document.name] = job
+            job = self._jobs[document.name] = self._new_job(validated, launcher)
             job.start()
             return job.status()
+
+    def resume(self, document: Document) -> JobStatus:
+        """*Starting* afterwards, and running when it is its turn: jobs that ran before go on without anybody waiting.
+
+        Errors are shown by its status. Raises InvalidGraph, Conflict where it runs.
+        """
+        validated = validate(document, self.catalogue)
+        with self._lock:
+            running = self._jobs.get(document.name)
+            if running is not None and running.state in ("starting", "running"):
+                raise Conflict(f"pipeline {document.name!r} is running", hint="stop it first")
+            launcher = self._launcher(validated, Start(reset=False, until_end=False))
+            job = self._jobs[document.name] = self._new_job(validated, launcher)
+            job.resume()
+            return job.status()
+
+    def _new_job(self, validated: Validated, launcher: Callable[[], list[RunningQuery]]) -> Job:
+        return Job(
+            validated, launcher, self.events, self._stopped_by_signal, turns=self._turns, limits=self.settings.watch
+        )
 
     def stop(self, pipeline: str) -> JobStatus:
         with self._lock:
@@ -268,7 +321,7 @@ class Engine:
         validated = validate(document, self.catalogue)
         refuse_clocks(validated)
         compilation = over_range(self._compilation(validated, {}, bounded=True), start, end)
-        with Client(self.settings.bootstrap, client_id="headrace-engine") as client:
+        with _named_loss(), Client(self.settings.bootstrap, client_id="headrace-engine") as client:
             create_tables(client, document.nodes)
             directory = self._jobs_directory / document.name / "batch"
             return run_once(compilation, directory, lambda compiled: self._outputs(client, compiled, validated))
@@ -326,21 +379,21 @@ class Engine:
             )
 
     def _compilation(self, validated: Validated, ranges: dict[str, Range], *, bounded: bool = False) -> Compilation:
-        if self._spark is None:
-            raise InvalidInput("the engine is not open")
+        spark = self._spark
         # Spark finds our data source through the session of the calling thread, and any thread may call.
-        jvm: Any = self._spark._jvm
-        jvm.org.apache.spark.sql.classic.SparkSession.setActiveSession(self._spark._jsparkSession)
-        register_functions(self._spark, self._functions, validated.document)
+        jvm: Any = spark._jvm
+        with _named_loss():
+            jvm.org.apache.spark.sql.classic.SparkSession.setActiveSession(spark._jsparkSession)
+            register_functions(spark, self._functions, validated.document)
         own = self.settings
-        made = Compilation(self._spark, self.catalogue, validated, own.bootstrap, own.log_directory, ranges, bounded)
+        made = Compilation(spark, self.catalogue, validated, own.bootstrap, own.log_directory, ranges, bounded)
         return replace(made, opened_ms=time.time_ns() // 1_000_000)
 
     def _launcher(self, validated: Validated, start: Start) -> Callable[[], list[RunningQuery]]:
         """Starts all queries of a pipeline; only the first launch resets."""
 
         def launch() -> list[RunningQuery]:
-            with Client(self.settings.bootstrap, client_id="headrace-engine") as client:
+            with _named_loss(), Client(self.settings.bootstrap, client_id="headrace-engine") as client:
                 started = self._start_queries(validated, client, start)
             start.reset = False
             return started
@@ -454,12 +507,15 @@ class Engine:
         for job in list(self._jobs.values()):
             job.report(run_id, report)
 
+    def _report_idle(self, run_id: str) -> None:
+        for job in list(self._jobs.values()):
+            job.report_idle(run_id)
+
     def _targets(self, job: Job) -> dict[str, int]:
         """Topic partition → end, for all that the job reads."""
-        compilation = self._compilation(job.validated, {})
         targets: dict[str, int] = {}
         for name in {name for running in job.queries for name in running.progress.topics.values()}:
-            with closing(open_topic(compilation.location(name))) as topic:
+            with closing(open_topic(self.location(name))) as topic:
                 targets |= {f"{name}-{partition}": end for partition, (_, end) in topic.bounds().items()}
         return targets
 
@@ -467,7 +523,22 @@ class Engine:
     def _reached(running: RunningQuery, targets: Mapping[str, int]) -> bool:
         positions = running.progress.positions.items()
         # In this order: what was read last may still have to be counted.
-        return all(offset >= targets.get(partition, 0) for partition, offset in positions) and running.is_settled
+        try:
+            return all(offset >= targets.get(partition, 0) for partition, offset in positions) and running.is_settled
+        except EngineLost:
+            return False  # it comes back
+
+
+@contextmanager
+def _named_loss() -> Iterator[None]:
+    """Raises EngineLost for whatever a call into Java raises when nobody is there."""
+    try:
+        yield
+    except Exception as error:
+        lost = engine_lost(error)
+        if lost is None or lost is error:
+            raise
+        raise lost from error
 
 
 def _partitions_wanted(validated: Validated) -> dict[str, int]:

@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable
 
 from headrace.errors import HeadraceError
 from headrace.log import delete_remote, open_objects
+from headrace.process.disk import DiskSpace
 from headrace.wire.event_log import EventLog
 from headrace.wire.services import Services
 
@@ -18,7 +19,9 @@ class Housekeeping:
 
     def __init__(self, services: Services) -> None:
         self._services = services
+        self._is_disk_low = False
         self._duties: tuple[Callable[[], Awaitable[None]], ...] = (
+            self._check_disk,
             self._heal,
             self._apply_retention,
             self._compact,
@@ -40,6 +43,16 @@ class Housekeeping:
                     await duty()
                 except Exception:
                     _log.exception("housekeeping failed")
+
+    async def _check_disk(self) -> None:
+        """Logged when it begins and when it ends."""
+        space = DiskSpace.of(self._services.config.data_dir)
+        if space.is_nearly_full and not self._is_disk_low:
+            self._is_disk_low = True
+            _log.error("disk nearly full", reason=str(space), free_bytes=space.free_bytes)
+        elif space.has_enough and self._is_disk_low:
+            self._is_disk_low = False
+            _log.warning("disk has space again", free_bytes=space.free_bytes)
 
     async def _heal(self) -> None:
         for partition in self._services.store.heal():

@@ -665,7 +665,7 @@ export interface paths {
         };
         /**
          * Ready
-         * @description 200 when Spark is up and wanted pipelines were started, 503 before.
+         * @description 200 while Spark is up, else 503. Wanted pipelines start after that, one after another.
          */
         get: operations["ready"];
         put?: never;
@@ -1062,7 +1062,7 @@ export interface components {
              * Kind
              * @enum {string}
              */
-            kind: "started" | "stopped" | "state_changed" | "error" | "progress" | "end_of_stream" | "draft_changed" | "signal";
+            kind: "started" | "stopped" | "state_changed" | "error" | "progress" | "end_of_stream" | "draft_changed" | "signal" | "stalled" | "system";
             /** Node */
             node: string | null;
             /** Number */
@@ -1076,6 +1076,8 @@ export interface components {
          * JobFigures
          * @description `error` is why the job failed, or why it is being started again; `paused_by` the signal that a paused job waits
          *     behind.
+         *
+         *     `waits_for`: what holds it up (Spark that starts, its turn to start, a query that has not moved for long).
          */
         JobFigures: {
             batches: components["schemas"]["BatchFigures"];
@@ -1093,6 +1095,8 @@ export interface components {
              * @enum {string}
              */
             state: "starting" | "running" | "paused" | "stopping" | "stopped" | "failed";
+            /** Waits For */
+            waits_for: string | null;
         };
         /** JobList */
         JobList: {
@@ -1143,6 +1147,8 @@ export interface components {
             state: "starting" | "running" | "paused" | "stopping" | "stopped" | "failed";
             /** Version */
             version: number | null;
+            /** Waits For */
+            waits_for: string | null;
         };
         /**
          * LookBody
@@ -1260,6 +1266,8 @@ export interface components {
             jobs: {
                 [key: string]: components["schemas"]["JobFigures"];
             };
+            /** Notices */
+            notices: components["schemas"]["NoticeView"][];
             /** Time Ms */
             time_ms: number;
         };
@@ -1282,7 +1290,7 @@ export interface components {
         };
         /**
          * NodeFigures
-         * @description Since the job started; `rate` in rows out per second, over the last seconds.
+         * @description Since the pipeline was first started, or reset; `rate` in rows out per second, over the last seconds.
          *
          *     `state_bytes`: what the state of a serial operator takes on disk; null for a node that keeps none there.
          */
@@ -1335,6 +1343,20 @@ export interface components {
             sql: string | null;
             /** Text */
             text: string | null;
+        };
+        /**
+         * NoticeView
+         * @description What is wrong with the machine or with Spark now.
+         */
+        NoticeView: {
+            /** Code */
+            code: string;
+            /** Hint */
+            hint: string | null;
+            /** Message */
+            message: string;
+            /** Since Ms */
+            since_ms: number;
         };
         /**
          * OperatorList
@@ -1567,10 +1589,17 @@ export interface components {
                 [key: string]: number;
             };
         };
-        /** ReadyView */
+        /**
+         * ReadyView
+         * @description `reason`: why not; `notices`: what is wrong with the machine or with Spark now.
+         */
         ReadyView: {
+            /** Notices */
+            notices: string[];
             /** Ready */
             ready: boolean;
+            /** Reason */
+            reason: string | null;
         };
         /**
          * ResetBody

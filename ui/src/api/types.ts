@@ -64,4 +64,5 @@ export type Operator = Omit<Schemas["OperatorView"], "settings"> & { settings: S
 export type Kind = Operator["kind"];
 
 export type MetricsTick = Schemas["MetricsTick"];
+export type NoticeView = Schemas["NoticeView"];
 export type SampleView = Omit<Schemas["SampleView"], "rows"> & { rows: Record<string, Json>[] };

@@ -5,6 +5,7 @@ import { Link, useLocation } from "wouter";
 import { ErrorBoundary } from "@/shared/ErrorBoundary";
 import { ConnectionStatus } from "./ConnectionStatus";
 import { LogoutButton } from "./LogoutButton";
+import { NoticeBanner } from "./NoticeBanner";
 import { paths } from "./paths";
 import classes from "./Shell.module.css";
 import { ThemeSwitch } from "./ThemeSwitch";
@@ -50,6 +51,7 @@ export function Shell({ children }: { children: ReactNode }) {
         <ThemeSwitch />
         <LogoutButton />
       </header>
+      <NoticeBanner />
       <main id="main" className={classes.main} tabIndex={-1}>
         <ErrorBoundary key={location}>{children}</ErrorBoundary>
       </main>

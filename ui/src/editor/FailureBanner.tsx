@@ -12,6 +12,14 @@ export function FailureBanner() {
   const error = useMetrics((metrics) => metrics.jobs[pipeline]?.error ?? null);
   const node = error?.node ?? null;
   const isKnown = useDocument(({ history }) => node !== null && node in history.present.nodes);
+  const waitsFor = useMetrics((metrics) => metrics.jobs[pipeline]?.waitsFor ?? null);
+  if (error === null && waitsFor !== null) {
+    return (
+      <Alert color="orange" variant="light" radius={0} p="xs" role="status">
+        Waits: {waitsFor}
+      </Alert>
+    );
+  }
   if (error === null || (state !== "failed" && state !== "starting")) return null;
   const what = state === "failed" ? "The job failed" : "The job is being started again after it failed";
   return (

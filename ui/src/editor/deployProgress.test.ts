@@ -44,6 +44,8 @@ const job = (part: Partial<JobView>): JobView => ({
   signals_refused: null,
   state: "running",
   paused_by: null,
+  waits_for: null,
+  parameters: {},
   error: null,
   nodes: {},
   edges: [],

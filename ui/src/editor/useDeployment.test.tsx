@@ -12,6 +12,7 @@ const JOB = {
   pipeline: "demo",
   state: "running",
   paused_by: null,
+  waits_for: null,
   error: null,
   queries: [{ name: "q", batch: -1, lag: {} }],
 };

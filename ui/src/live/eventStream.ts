@@ -12,6 +12,8 @@ const KINDS: readonly JobEvent["kind"][] = [
   "end_of_stream",
   "draft_changed",
   "signal",
+  "stalled",
+  "system",
 ];
 /** The browser tries again by itself, except when it was refused: then we do, after this long. Figures come twice a
  * second: a stream that is silent for as long may have lost its server. */

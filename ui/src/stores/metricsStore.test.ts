@@ -8,6 +8,7 @@ const tick = (timeMs: number, rate: number, lag: number | null): MetricsTick => 
     demo: {
       state: "running",
       paused_by: null,
+      waits_for: null,
       error: null,
       nodes: {
         a: { rows_in: 0, rows_out: 10, rows_bad: 0, rows_late: 0, rate, state_bytes: null },
@@ -17,6 +18,7 @@ const tick = (timeMs: number, rate: number, lag: number | null): MetricsTick => 
       batches: { count: 1, last_ms: 5, rows_per_second: 10 },
     },
   },
+  notices: [],
 });
 
 const event = (number: number): JobEvent => ({
@@ -30,7 +32,7 @@ const event = (number: number): JobEvent => ({
 
 const job = () => useMetrics.getState().jobs.demo;
 
-beforeEach(() => useMetrics.setState({ jobs: {}, events: {}, missed: 0 }));
+beforeEach(() => useMetrics.setState({ jobs: {}, notices: [], events: {}, missed: 0 }));
 
 describe("live figures", () => {
   it("are found by edge, and summed over the sources", () => {
@@ -42,8 +44,19 @@ describe("live figures", () => {
   it("keep a limited past, and forget jobs that are gone", () => {
     for (let time = 0; time < POINTS_MAX + 5; time += 1) noteTick(tick(time, 1, null));
     expect(job()?.points).toHaveLength(POINTS_MAX);
-    noteTick({ time_ms: 1, jobs: {} });
+    noteTick({ time_ms: 1, jobs: {}, notices: [] });
     expect(job()).toBeUndefined();
+  });
+
+  it("show what is wrong with the machine until it is over", () => {
+    const full = { code: "disk", message: "the disk is full", hint: null, since_ms: 1 };
+    noteTick({ ...tick(1, 1, null), notices: [full] });
+    const shown = useMetrics.getState().notices;
+    expect(shown).toEqual([full]);
+    noteTick({ ...tick(2, 1, null), notices: [{ ...full }] });
+    expect(useMetrics.getState().notices).toBe(shown);
+    noteTick(tick(3, 1, null));
+    expect(useMetrics.getState().notices).toEqual([]);
   });
 
   it("take each event once, in order, up to a limit", () => {

@@ -1,6 +1,14 @@
 /** Live figures. They come twice a second and go only to those who ask for one of them. */
 import { create } from "zustand";
-import type { EdgeFigures, JobError, JobEvent, JobState, MetricsTick, NodeFigures } from "@/api/types";
+import type {
+  EdgeFigures,
+  JobError,
+  JobEvent,
+  JobState,
+  MetricsTick,
+  NodeFigures,
+  NoticeView,
+} from "@/api/types";
 import { edgeKey } from "@/document/graph";
 
 export const EVENTS_MAX = 300;
@@ -18,6 +26,8 @@ export interface LiveJob {
   readonly state: JobState;
   /** Why the job failed, or why it is being started again. */
   readonly error: JobError | null;
+  /** What holds it up: Spark that starts, its turn, a query that does not move. */
+  readonly waitsFor: string | null;
   readonly nodes: Readonly<Record<string, NodeFigures>>;
   readonly edges: ReadonlyMap<string, EdgeFigures>;
   readonly batches: MetricsTick["jobs"][string]["batches"];
@@ -27,11 +37,13 @@ export interface LiveJob {
 export interface MetricsState {
   readonly jobs: Readonly<Record<string, LiveJob>>;
   readonly events: Readonly<Record<string, readonly JobEvent[]>>;
+  /** What is wrong with the machine or with Spark now. */
+  readonly notices: readonly NoticeView[];
   /** Events that the server could not keep for us. */
   readonly missed: number;
 }
 
-export const useMetrics = create<MetricsState>(() => ({ jobs: {}, events: {}, missed: 0 }));
+export const useMetrics = create<MetricsState>(() => ({ jobs: {}, notices: [], events: {}, missed: 0 }));
 
 export function noteTick(tick: MetricsTick): void {
   const before = useMetrics.getState().jobs;
@@ -43,14 +55,19 @@ export function noteTick(tick: MetricsTick): void {
     jobs[pipeline] = {
       state,
       error: sameError(before[pipeline]?.error, error),
+      waitsFor: figures.waits_for,
       nodes,
       edges,
       batches,
       points,
     };
   }
-  useMetrics.setState({ jobs });
+  const known = useMetrics.getState().notices;
+  useMetrics.setState({ jobs, notices: sameNotices(known, tick.notices) ? known : tick.notices });
 }
+
+const sameNotices = (known: readonly NoticeView[], now: readonly NoticeView[]): boolean =>
+  known.length === now.length && known.every((notice, index) => notice.message === now[index]?.message);
 
 /** The one that is known, where it still stands: those who show it need not look again. */
 const sameError = (known: JobError | null | undefined, now: JobError | null): JobError | null =>

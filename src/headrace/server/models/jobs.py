@@ -10,7 +10,16 @@ from headrace.server.models.documents import ColumnView, EdgeModel
 
 JobState = Literal["starting", "running", "paused", "stopping", "stopped", "failed"]
 EventKind = Literal[
-    "started", "stopped", "state_changed", "error", "progress", "end_of_stream", "draft_changed", "signal"
+    "started",
+    "stopped",
+    "state_changed",
+    "error",
+    "progress",
+    "end_of_stream",
+    "draft_changed",
+    "signal",
+    "stalled",
+    "system",
 ]
 
 
@@ -57,10 +66,14 @@ class BatchFigures(Model):
 
 class JobFigures(Model):
     """`error` is why the job failed, or why it is being started again; `paused_by` the signal that a paused job waits
-    behind."""
+    behind.
+
+    `waits_for`: what holds it up (Spark that starts, its turn to start, a query that has not moved for long).
+    """
 
     state: JobState
     paused_by: str | None
+    waits_for: str | None
     error: JobError | None
     nodes: dict[str, NodeFigures]
     edges: list[EdgeFigures]
@@ -125,11 +138,21 @@ class EventList(Model):
     events: list[JobEvent]
 
 
+class NoticeView(Model):
+    """What is wrong with the machine or with Spark now."""
+
+    code: str
+    message: str
+    hint: str | None
+    since_ms: int
+
+
 class MetricsTick(Model):
     """All jobs at one moment; sent at most twice a second."""
 
     time_ms: int
     jobs: dict[str, JobFigures]
+    notices: list[NoticeView]
 
 
 class RowsView(Model):

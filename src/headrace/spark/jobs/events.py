@@ -12,7 +12,16 @@ from dataclasses import dataclass, field
 from typing import Final, Literal
 
 EventKind = Literal[
-    "started", "stopped", "state_changed", "error", "progress", "end_of_stream", "draft_changed", "signal"
+    "started",
+    "stopped",
+    "state_changed",
+    "error",
+    "progress",
+    "end_of_stream",
+    "draft_changed",
+    "signal",
+    "stalled",
+    "system",
 ]
 
 # Kept apart: reports that come every second must not push out when a job started or why it failed.

@@ -7,7 +7,8 @@ import re
 from typing import Any, Final
 
 from headrace import errors
-from headrace.errors import HeadraceError, JobFailed
+from headrace.causes import FREE_SPACE_HINT, machine_cause
+from headrace.errors import ExternalFailure, HeadraceError, JobFailed
 from headrace.graph.document import Document
 from headrace.operators.functions import calls
 
@@ -21,6 +22,8 @@ _NO_PIPELINE: Final = Document("")
 _FUNCTION = re.compile(r"the function '(?P<name>\w+)' (?:failed|gave)")
 _HINT = re.compile(r"^hint: (.+)", re.MULTILINE)
 _RECORD = re.compile(r"^record: (\{.+\})$", re.MULTILINE)
+# What Python, Java and the C library say alike.
+_NO_SPACE: Final = "No space left on device"
 # Spark's word that the data or the statement is at fault: the same rows will fail again.
 _FAULT_OF_INPUT = re.compile(r"SQLSTATE: (22|42)\w{3}")
 # A defect in Python code, or a row that it was not made for: running it again does not mend it.
@@ -33,11 +36,13 @@ _DEFECT = re.compile(
 
 def explain(failure: BaseException, document: Document = _NO_PIPELINE) -> tuple[HeadraceError, bool]:
     """The error to show, and whether running again may help. `document` is the pipeline that failed."""
-    if isinstance(failure, HeadraceError):
-        same = JobFailed(failure.message, node=failure.node, hint=failure.hint, record=failure.record)
-        return same, failure.retriable
+    if (named := machine_cause(failure)) is not None:
+        same = JobFailed(named.message, node=named.node, hint=named.hint, record=named.record)
+        return same, named.retriable
     text = str(failure)
     found = list(_RAISED.finditer(text))
+    if not found and _NO_SPACE in text:
+        return JobFailed("the disk is full", hint=FREE_SPACE_HINT), True
     if not found:
         return JobFailed(_first_lines(text)), _may_pass(text)
     # The last one is the cause; but what an operator raised is told better by the boundary around it.
@@ -52,6 +57,16 @@ def explain(failure: BaseException, document: Document = _NO_PIPELINE) -> tuple[
     hint = _HINT.search(text, raised.end())
     record = _record(text[raised.end() :])
     return JobFailed(message, node=node, hint=hint[1] if hint else None, record=record), retriable
+
+
+def is_outside(failure: BaseException) -> bool:
+    """Whether disk, network or another process is at fault: such a thing passes, however long it takes."""
+    if (named := machine_cause(failure)) is not None:
+        return isinstance(named, ExternalFailure)
+    text = str(failure)
+    found = list(_RAISED.finditer(text))
+    kind = getattr(errors, found[-1]["kind"], None) if found else None
+    return _NO_SPACE in text or (isinstance(kind, type) and issubclass(kind, ExternalFailure))
 
 
 def _only_caller(document: Document, function: str) -> str | None:

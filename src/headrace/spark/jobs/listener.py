@@ -16,11 +16,13 @@ from pyspark.sql.streaming.listener import (
 
 
 class ProgressListener(StreamingQueryListener):
-    """Calls `report(run id, progress)` after every batch, on a thread of Spark's."""
+    """Calls `report(run id, progress)` after every batch, on a thread of Spark's, and `idle(run id)` from time to time
+    while a query has nothing to do."""
 
-    def __init__(self, report: Callable[[str, StreamingQueryProgress], None]) -> None:
+    def __init__(self, report: Callable[[str, StreamingQueryProgress], None], idle: Callable[[str], None]) -> None:
         super().__init__()
         self._report = report
+        self.idle = idle
         jvm: Any = SparkContext._jvm
         wrapper = jvm.org.apache.spark.sql.streaming.PythonStreamingQueryListenerWrapper
         self._jlistenerobj = wrapper(_OneCallListener(self))
@@ -46,7 +48,8 @@ class _OneCallListener(JStreamingQueryListener):
         self.pylistener.onQueryProgress(QueryProgressEvent(progress))
 
     def onQueryIdle(self, jevent: Any) -> None:  # noqa: N802
-        pass
+        listener: Any = self.pylistener
+        listener.idle(jevent.runId().toString())
 
     def onQueryTerminated(self, jevent: Any) -> None:  # noqa: N802
         pass

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import shutil
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import closing
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
-from headrace.errors import Conflict
+from headrace.errors import Conflict, EngineLost
 from headrace.graph.document import Node
 from headrace.operators import Catalogue
 from headrace.operators.serial_chain import ChainPlan
@@ -19,9 +19,12 @@ from headrace.spark.compiling.compilation import Compilation, CompiledQuery
 from headrace.spark.compiling.source_specs import Range
 from headrace.spark.jobs.progress import QueryProgress
 from headrace.spark.jobs.sink import Committer
+from headrace.spark.jobs.watchdog import Step
 from headrace.spark.planning.plan import QueryPlan, identity
 from headrace.spark.planning.tables import TABLE_TOPIC_CONFIG
 from headrace.spark.reading.topics import open_topic
+from headrace.spark.session.liveness import engine_lost, how_java_ended, java_process, kill_java
+from headrace.spark.session.session import STOP_TIMEOUT_S
 from headrace.spark.specs import Offsets, Output, Shaping, SinkSpec, TopicLocation
 from headrace.spark.writing.checkpoint import Checkpoint
 from headrace.spark.writing.commit import OPENED, CommitLog, CommitRecord
@@ -35,6 +38,8 @@ if TYPE_CHECKING:
 DEFAULT_PARTITIONS = 1
 # How Spark's messages begin before the first trigger of a query.
 _INITIALIZING = "Initializing"
+
+Answer = TypeVar("Answer")
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +116,12 @@ class RunningQuery:
     ) -> None:
         self.progress = progress
         self.placement = compiled.placement
+        self.name = home.plan.name
+        self.step: Step = "plan"
+        self.moved_s = time.monotonic()
+        # The one that runs this query: after its end another may be there.
+        self._java = java_process()
+        self._stopped = False
         self._committer = committer
         self._failure: Exception | None = None
         writer = compiled.frame.writeStream.queryName(home.name).outputMode(home.plan.output_mode)
@@ -123,24 +134,32 @@ class RunningQuery:
 
     @property
     def failure(self) -> BaseException | None:
-        """Why the query ended, if it failed; None while it runs."""
-        ended = self.query.exception()
+        """Why the query ended, if it failed or Spark is gone; None while it runs."""
+        try:
+            ended = self._asked(self.query.exception)
+        except EngineLost as lost:
+            return lost
         return None if ended is None else self._failure or ended
 
     @property
     def has_ended(self) -> bool:
-        return not self.query.isActive
+        """Raises EngineLost, as the next two do."""
+        return not self._asked(lambda: self.query.isActive)
+
+    def moved(self, step: Step = "plan") -> None:
+        """Called whenever something shows that the query lives."""
+        self.step, self.moved_s = step, time.monotonic()
 
     @property
     def is_reported(self) -> bool:
         """Whether the last batch that Spark finished has been counted here."""
-        last = self.query.lastProgress
+        last = self._asked(lambda: self.query.lastProgress)
         return (last is None or self.progress.batch >= last.batchId) and self.progress.late.is_settled
 
     @property
     def is_settled(self) -> bool:
         """Whether all that follows from the rows that were read is committed, and what was late is counted."""
-        status = self.query.status
+        status = self._asked(lambda: self.query.status)
         # A query that has not looked at its sources yet does not know what is left to do.
         has_looked = not str(status["message"]).startswith(_INITIALIZING)
         is_idle = has_looked and not status["isTriggerActive"] and not status["isDataAvailable"]
@@ -168,14 +187,38 @@ class RunningQuery:
         return None if self._committer.signals is None else self._committer.signals.record.stopped_by
 
     def stop(self) -> None:
-        """The query has ended afterwards, and its connection to the broker is closed."""
-        self.query.stop()
+        """The query has ended afterwards, and its connection to the broker is closed.
+
+        A query that does not end takes Spark with it. Raises QueryStuck for a commit that does not end even then.
+        """
+        if self._stopped:
+            return
+        self._committer.end_soon()
+        try:
+            if how_java_ended(self._java) is None:
+                self.query.stop()
+        except Exception as error:
+            if engine_lost(error, self._java) is None:
+                kill_java(f"query {self.name} does not end within {STOP_TIMEOUT_S} s", self._java)
         self._committer.close()
         self.progress.late.close()
+        self._stopped = True
+
+    def _asked(self, question: Callable[[], Answer]) -> Answer:
+        """Raises EngineLost where Spark is gone."""
+        try:
+            return question()
+        except Exception as error:
+            lost = engine_lost(error, self._java)
+            if lost is None:
+                raise
+            raise lost from error
 
     def _write(self, frame: DataFrame, batch: int) -> None:
+        self.moved("tasks")
         try:
-            self._committer.write(frame, batch)
+            self._committer.write(frame, batch, lambda: self.moved("commit"))
+            self.moved()
         except Exception as error:
             # Spark searches the text of an error with a pattern that overflows the stack on long ones.
             self._failure = error

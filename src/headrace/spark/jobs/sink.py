@@ -7,6 +7,7 @@ the winning attempts staged. A lost, repeated or late attempt leaves nothing but
 from __future__ import annotations
 
 import pickle
+import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -14,7 +15,7 @@ from pathlib import Path
 import pyarrow as pa
 from pyspark.sql import DataFrame
 
-from headrace.errors import CorruptData, ExternalFailure
+from headrace.errors import CorruptData, ExternalFailure, QueryStuck
 from headrace.serial import LaneResult, Moment
 from headrace.spark.chains.batch_signals import NO_SIGNALS, BatchSignals, SignalsRecord
 from headrace.spark.chains.driver import ChainDriver
@@ -36,6 +37,8 @@ from headrace.wire.client import Client
 # How long a commit waits for a broker that is down before the query fails.
 COMMIT_DEADLINE_S = 60.0
 COMMIT_RETRY_S = 0.2
+# How long the end of a query waits for a commit that is under way.
+CLOSE_WAIT_S = 20.0
 
 # Takes rows as JSON texts, in the order in which they came out.
 Shown = Callable[[Sequence[str]], None]
@@ -88,22 +91,43 @@ class Committer:
         self._moment: Moment | None = None
         self.figures = figures or QueryFigures()
         self._reported = reported
+        self._working = threading.Lock()
+        self._closing = False
 
-    def write(self, frame: DataFrame, batch: int) -> None:
-        """Called by Spark once for every batch, and again for the same one after a crash: that changes nothing."""
-        chain = self.chain
-        if chain is None:
-            self.commit(batch, staged(self._spec, frame))
-        else:
-            self._with_broker(lambda: self._order(chain, frame, batch))
-            self.commit(batch, staged(self._spec, frame) if self._moment else ())
+    def write(self, frame: DataFrame, batch: int, committing: Callable[[], None] = lambda: None) -> None:
+        """Called by Spark once for every batch, and again for the same one after a crash: that changes nothing.
+
+        `committing` is called when the tasks have ended.
+        """
+        with self._working:
+            chain = self.chain
+            if chain is not None:
+                self._with_broker(lambda: self._order(chain, frame, batch))
+            messages = staged(self._spec, frame) if chain is None or self._moment else ()
+            committing()
+            self.commit(batch, messages)
 
     @property
     def is_settled(self) -> bool:
         """False while another micro-batch, without rows, will call operators that wait for a time."""
         return self.chain is None or not self.chain.has_due_timers
 
+    def end_soon(self) -> None:
+        """What is under way is not tried again, and nothing new begins."""
+        self._closing = True
+
     def close(self) -> None:
+        """Nothing is written any more afterwards: a query that is started again must be the only one that commits.
+
+        Raises QueryStuck for a commit that does not end.
+        """
+        self.end_soon()
+        if not self._working.acquire(timeout=CLOSE_WAIT_S):
+            raise QueryStuck(
+                f"the commit of query {self._spec.query} does not end",
+                hint="see whether the broker and the disk answer",
+            )
+        self._working.release()
         self._log.close()
         if self.signals is not None:
             self.signals.log.close()
@@ -116,11 +140,13 @@ class Committer:
         """Tries again while the broker is away, up to a limit."""
         deadline_s = time.monotonic() + COMMIT_DEADLINE_S
         while True:
+            if self._closing:
+                raise ExternalFailure(f"query {self._spec.query} is being stopped")
             try:
                 return action()
             except ExternalFailure:
                 self._log.forget()
-                if time.monotonic() > deadline_s:
+                if self._closing or time.monotonic() > deadline_s:
                     raise
                 time.sleep(COMMIT_RETRY_S)
 

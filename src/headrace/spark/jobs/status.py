@@ -60,6 +60,10 @@ class JobStatus:
     """The signal that a query of the job waits behind."""
     parameters: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
     """Node → settings that signals changed, as they are in force: the document has the others."""
+    waits_for: str | None = None
+    """What holds it up: Spark that starts, its turn to start, or a query that has not moved for long."""
+    stalled_s: float = 0.0
+    """For how long that query has not moved."""
 
     @property
     def shown_state(self) -> ShownState:

@@ -38,8 +38,15 @@ appender.file.strategy.type = DefaultRolloverStrategy
 appender.file.strategy.max = 3
 """
 
+# A query that has not ended after so long does not end.
+STOP_TIMEOUT_S = 30
+
 # One store for both sides of a join, rows found by their time.
 JOIN_STATE_FORMAT = "4"
+
+
+# Java without memory neither works nor ends: it is better started again.
+_JAVA_OPTIONS = "-XX:+UseParallelGC -Xss2m -XX:+ExitOnOutOfMemoryError"
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +102,7 @@ def session_conf(settings: SparkSettings, log4j: Path) -> dict[str, str]:
     """Each line away from Spark's default has its reason beside it."""
     checkpointing = "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager"
     state_store = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
-    java_options = f"-Dlog4j2.configurationFile=file:{log4j} -XX:+UseParallelGC -Xss2m {settings.java_options}"
+    java_options = f"-Dlog4j2.configurationFile=file:{log4j} {_JAVA_OPTIONS} {settings.java_options}"
     return {
         "spark.driver.host": "127.0.0.1",  # loopback only
         "spark.driver.bindAddress": "127.0.0.1",
@@ -122,6 +129,7 @@ def session_conf(settings: SparkSettings, log4j: Path) -> dict[str, str]:
         "spark.sql.streaming.minBatchesToRetain": "10",
         "spark.sql.streaming.numRecentProgressUpdates": "20",
         "spark.sql.streaming.noDataProgressEventInterval": "10000",
+        "spark.sql.streaming.stopTimeout": f"{STOP_TIMEOUT_S}s",
         "spark.ui.showConsoleProgress": "false",
         **settings.extra,
     }

@@ -137,13 +137,22 @@ class CommitLog:
             start = max(first, end - step)
             records = self._committed(start, end)
             if records:
-                return CommitRecord.from_bytes(records[-1])
+                return self._parsed(records[-1])
             if start == first:
                 break
             step *= 16
         if end > 0:
             raise CorruptData(f"{self.topic} has no readable commit record", hint="start with --reset to begin anew")
         return None
+
+    def _parsed(self, value: bytes) -> CommitRecord:
+        try:
+            return CommitRecord.from_bytes(value)
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            raise CorruptData(
+                f"the newest record of {self.topic} is no commit record: somebody else wrote to that topic",
+                hint="start with --reset to begin anew",
+            ) from error
 
     def _committed(self, start: int, end: int) -> list[bytes]:
         values: list[bytes] = []
