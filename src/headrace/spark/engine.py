@@ -440,7 +440,7 @@ class Engine:
                 chain.sweep(chain_record)
             outputs = self._outputs(client, compiled, validated)
             spec = home.sink_spec(self.settings.bootstrap, outputs, compiled.shaping)
-            totals = TotalsFile(home.directory)
+            totals = TotalsFile(home.directory, last.identity)
             reported = totals.reported(last)
             align(home, spec, last, again=reported.batch < last.batch)
             names = {node: location.topic for node, location in topics.items()}

@@ -34,10 +34,11 @@ class Reported:
 
 
 class TotalsFile:
-    """Not synced: what a power loss takes, the commit record has."""
+    """Not synced: what a power loss takes, the commit record has. Of one plan: another may call its nodes otherwise."""
 
-    def __init__(self, directory: Path) -> None:
+    def __init__(self, directory: Path, identity: str) -> None:
         self._path = directory / _FILE
+        self._identity = identity
 
     def reported(self, last: CommitRecord) -> Reported:
         """As of a query that stands at its last commit record. Older records have no totals: they begin there."""
@@ -51,11 +52,12 @@ class TotalsFile:
         """A disk that refuses leaves the older one."""
         fresh = self._path.with_suffix(".new")
         with suppress(OSError):
-            fresh.write_text(json.dumps(reported.to_json()))
+            fresh.write_text(json.dumps({"identity": self._identity, **reported.to_json()}))
             os.replace(fresh, self._path)
 
     def _read(self) -> Reported | None:
         try:
-            return Reported(**json.loads(self._path.read_text()))
-        except (OSError, ValueError, TypeError):
+            fields = json.loads(self._path.read_text())
+            return Reported(**fields) if fields.pop("identity", None) == self._identity else None
+        except (OSError, ValueError, TypeError, AttributeError):
             return None
