@@ -7,6 +7,7 @@ decided a second time, whoever left stays gone, and a group at rest is the same 
 from __future__ import annotations
 
 import asyncio
+import errno
 import shutil
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,10 +18,12 @@ import pytest
 from tests.wire.test_simulation import PARTITIONS, TOPIC, World, scratch
 
 from headrace.errors import Conflict, CorruptData
-from headrace.log import LogStore
+from headrace.log import LogStore, OsStorage
+from headrace.log.testing import Fault, FaultyStorage
 from headrace.wire import commit as commit_module
 from headrace.wire import protocol
 from headrace.wire.asking import asking
+from headrace.wire.client.connection import Deadline
 from headrace.wire.codes import ErrorCode
 from headrace.wire.config import BrokerConfig
 from headrace.wire.coordinators.record_kinds import pack_key
@@ -286,3 +289,22 @@ def test_a_join_costs_one_sync_and_a_heartbeat_none(tmp_path: Path, monkeypatch:
 
 def joining(member_id: str) -> groups.JoinGroupRequest:
     return groups.JoinGroupRequest("g", SESSION_MS, member_id, "consumer", PROTOCOLS, REBALANCE_MS)
+
+
+def test_nothing_is_told_that_the_disk_refused(tmp_path: Path) -> None:
+    storage = FaultyStorage(OsStorage())
+    config = BrokerConfig(data_dir=tmp_path, port=0, retention_interval_ms=20)
+    whole: dict[str, Any] = {"rebalance_timeout_ms": 1_000, "topic_partitions": ()}
+    request = consumer_groups.HeartbeatRequest("n", "m", 0, subscribed_topic_names=("t",), **whole)
+    with broker_in_thread(config, storage=storage) as address, asking(address) as ask:
+        ask.create("t")
+        storage.faults.append(Fault("fdatasync", "__consumer_offsets-0/00000000000000000000.log", errno.EIO))
+        for _ in range(5):
+            told = ask._connection.send(protocol.CONSUMER_GROUP_HEARTBEAT, request, Deadline(30_000), 1)
+            assert told.error_code is ErrorCode.COORDINATOR_NOT_AVAILABLE
+        storage.faults.clear()
+        told = ask(protocol.CONSUMER_GROUP_HEARTBEAT, request)
+        assert told.error_code is ErrorCode.NONE
+    with broker_in_thread(config) as address, asking(address) as ask:
+        again = consumer_groups.HeartbeatRequest("n", "m", told.member_epoch)
+        assert ask(protocol.CONSUMER_GROUP_HEARTBEAT, again).error_code is ErrorCode.NONE

@@ -12,6 +12,7 @@ from headrace.wire.commit import Committer
 from headrace.wire.packing import Malformed
 from headrace.wire.state_records import StateRecord, decode_state_batches, encode_state_batch, newest
 
+_UNKNOWN: Final = -1
 _READ_BYTES: Final = 4 * 1024 * 1024
 _REWRITTEN_RECORDS: Final = 1_000
 _CONFIG: Final = {"cleanup.policy": "compact", "retention.ms": "-1", "segment.bytes": str(8 * 1024 * 1024)}
@@ -39,7 +40,7 @@ class StateTopic:
 
     def _known(self) -> dict[bytes, bytes]:
         if self._end_offset != self._partition.log_end_offset:
-            # The disk failed, and recovery found less than was written: what the log holds is what counts.
+            # A sync failed, or recovery found less than was written: what is durable is what counts.
             self._values = self._load()
             self._end_offset = self._partition.log_end_offset
         return self._values
@@ -85,6 +86,7 @@ class StateTopic:
             return
         await committer.durable()
         if not self.is_durable(offset):
+            self._end_offset = _UNKNOWN
             raise Refusal(ErrorCode.COORDINATOR_NOT_AVAILABLE, "the disk refused the state record")
 
     async def keep_small(self, committer: Committer) -> None:
