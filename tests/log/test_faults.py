@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 from collections.abc import Callable
 from contextlib import suppress
+from pathlib import Path
 
 import pytest
 
@@ -253,3 +254,40 @@ def test_damage_does_not_heal(
     store = open_store()
     assert store.partition("t", 0).failure is not None
     assert store.heal() == ()
+
+
+def test_a_topic_is_deleted_while_no_byte_is_free(
+    tmp_path: Path, open_store: Callable[..., LogStore], clock: Callable[[], int]
+) -> None:
+    disk = FaultyStorage(OsStorage())
+    store = open_store(disk)
+    partition = store.create_topic("full", 2, {}).partitions[0]
+    partition.append(next(encode_batches(None, [b"x"], [1])))
+    store.sync()
+    disk.faults.append(Fault("pwritev", "", errno.ENOSPC))
+    store.delete_topic("full")
+    disk.faults.clear()
+    assert "full" not in store.topics
+    assert [path.name for path in (tmp_path / "data").iterdir() if path.name.startswith("full")] == []
+    assert "full" not in open_store().topics
+
+
+@pytest.mark.parametrize("goes_on", ["restart", "created again"])
+def test_a_deletion_that_was_interrupted_is_finished(
+    tmp_path: Path, open_store: Callable[..., LogStore], goes_on: str
+) -> None:
+    disk = FaultyStorage(OsStorage())
+    store = open_store(disk)
+    for partition in store.create_topic("gone", 2, {}).partitions:
+        partition.append(next(encode_batches(None, [b"x"], [1])))
+    store.sync()
+    disk.faults.append(Fault("unlink", ".log", errno.EIO))
+    with pytest.raises(OSError, match="error"):
+        store.delete_topic("gone")
+    disk.faults.clear()
+    assert "gone" not in store.topics
+    if goes_on == "restart":
+        store = open_store()
+        assert list((tmp_path / "data").glob("gone-*")) == []
+    store.create_topic("gone", 1, {})
+    assert open_store().partition("gone", 0).log_end_offset == 0

@@ -12,6 +12,9 @@ from hypothesis import strategies as st
 from headrace.log import LogStore, Partition, PartitionReader, TopicConfig, encode_batches, with_producer
 from headrace.log.retention import SealedSegment, expired_count
 
+NOW_MS = 1_700_000_000_000
+"""What the clock of the tests says."""
+
 
 def fill(store: LogStore, partition: Partition, count: int, time_ms: int) -> None:
     for _ in range(count):
@@ -25,7 +28,7 @@ def files(partition: Partition) -> set[int]:
 
 def test_by_size(store: LogStore) -> None:
     partition = store.create_topic("t", 1, {"segment.bytes": "1024", "retention.bytes": "3500"}).partitions[0]
-    fill(store, partition, 10, 0x7FFF_FFFF_FFFF)
+    fill(store, partition, 10, NOW_MS)
     store.apply_retention()
     assert partition.size_bytes >= 3500
     assert (partition.log_start_offset, files(partition)) == (6, {6, 7, 8, 9})
@@ -55,7 +58,7 @@ def test_by_time_removes_all_that_is_old(
 def test_the_start_survives_a_restart(open_store: Callable[[], LogStore]) -> None:
     store = open_store()
     partition = store.create_topic("t", 1, {"segment.bytes": "1024", "retention.bytes": "0"}).partitions[0]
-    fill(store, partition, 5, 0x7FFF_FFFF_FFFF)
+    fill(store, partition, 5, NOW_MS)
     store.apply_retention()
     assert partition.log_start_offset == 4
     assert open_store().partition("t", 0).log_start_offset == 4

@@ -192,3 +192,63 @@ def test_records_without_a_topic_are_not_overwritten(store: LogStore, tmp_path: 
     with pytest.raises(Conflict, match="lost-0 holds records"):
         store.create_topic("lost", 1, {})
     assert (stranger / f"{0:020d}.log").read_bytes() == b"records"
+
+
+KAFKAS_SETTINGS = [
+    "cleanup.policy",
+    "compression.gzip.level",
+    "compression.lz4.level",
+    "compression.type",
+    "compression.zstd.level",
+    "delete.retention.ms",
+    "file.delete.delay.ms",
+    "flush.messages",
+    "flush.ms",
+    "follower.replication.throttled.replicas",
+    "index.interval.bytes",
+    "leader.replication.throttled.replicas",
+    "local.retention.bytes",
+    "local.retention.ms",
+    "max.compaction.lag.ms",
+    "max.message.bytes",
+    "message.timestamp.after.max.ms",
+    "message.timestamp.before.max.ms",
+    "message.timestamp.type",
+    "min.cleanable.dirty.ratio",
+    "min.compaction.lag.ms",
+    "min.insync.replicas",
+    "preallocate",
+    "remote.copy.disable",
+    "remote.log.delete.on.disable",
+    "remote.storage.enable",
+    "retention.bytes",
+    "retention.ms",
+    "segment.bytes",
+    "segment.index.bytes",
+    "segment.jitter.ms",
+    "segment.ms",
+    "unclean.leader.election.enable",
+]
+
+
+def test_every_setting_of_kafka_is_known_with_its_default() -> None:
+    defaults = TopicConfig().to_names()
+    assert set(KAFKAS_SETTINGS) <= set(defaults)
+    assert TopicConfig.from_names(defaults) == TopicConfig()
+
+
+def test_a_value_that_would_be_ignored_is_refused_by_name() -> None:
+    with pytest.raises(InvalidConfig, match=r"flush\.ms cannot be '1000'") as refused:
+        TopicConfig.from_names({"flush.ms": "1000"})
+    assert refused.value.valid == (str(2**63 - 1),)
+
+
+def test_the_level_of_a_codec_is_used(store: LogStore) -> None:
+    values = [f"{n * n:x}{n:b}".encode() for n in range(3000)]
+    sizes = []
+    for level in ("1", "19"):
+        settings = {"compression.type": "zstd", "compression.zstd.level": level}
+        partition = store.create_topic(f"level{level}", 1, settings).partitions[0]
+        partition.append(next(encode_batches(None, values, [1] * len(values))))
+        sizes.append(partition.size_bytes)
+    assert sizes[1] < sizes[0]

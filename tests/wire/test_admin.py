@@ -129,6 +129,46 @@ def test_every_setting_of_a_topic_has_a_text(connection: BrokerConnection, admin
     assert [entry.name for entry in found.configs if not entry.documentation] == []
 
 
+def test_every_setting_can_be_set_to_its_default_and_deleted(admin: AdminClient, connection: BrokerConnection) -> None:
+    """As MirrorMaker 2 does for all settings of a topic that it mirrors."""
+    create(admin, "mirrored")
+    (found,) = ask(
+        connection,
+        protocol.DESCRIBE_CONFIGS,
+        configs.DescribeConfigsRequest((configs.ConfigResource(2, "mirrored"),)),
+    ).results
+    assert {entry.config_source for entry in found.configs} == {5}
+    values = {entry.name: entry.value for entry in found.configs}
+    for operation in (0, 1):
+        entries = tuple(configs.AlteredConfig(name, value, operation) for name, value in values.items())
+        request = configs.AlterConfigsRequest((configs.AlteredResource(2, "mirrored", entries),))
+        (result,) = ask(connection, protocol.INCREMENTAL_ALTER_CONFIGS, request).responses
+        assert result.error_code == ErrorCode.NONE, result.error_message
+
+
+@pytest.mark.parametrize("version", [7, 8, 9, 12])
+def test_records_that_are_refused_are_named(admin: AdminClient, connection: BrokerConnection, version: int) -> None:
+    name = f"refusing-{version}"
+    create(admin, name, cleanup_policy="compact")
+    records = next(encode_batches([b"a", None, b"c"], [b"1", b"2", b"3"], [1, 1, 1]))
+    request = produce.ProduceRequest(None, -1, 10_000, (produce.ProducePartition(name, 0, records),))
+    (answer,) = ask(connection, protocol.PRODUCE, request, version).partitions
+    assert answer.error_code == ErrorCode.INVALID_RECORD
+    assert [index for index, _ in answer.record_errors] == ([1] if version >= 8 else [])
+    if version >= 8:
+        assert "without a key" in answer.record_errors[0][1]
+        assert answer.error_message
+
+
+def test_a_record_of_the_future_is_refused(shared_broker: BrokerProcess, admin: AdminClient) -> None:
+    create(admin, "future")
+    failures: list[Any] = []
+    producer = Producer({"bootstrap.servers": shared_broker.bootstrap})
+    producer.produce("future", b"x", timestamp=2**52, on_delivery=lambda error, _: failures.append(error))
+    producer.flush(DEADLINE_S)
+    assert [error.name() for error in failures] == ["INVALID_TIMESTAMP"]
+
+
 def test_the_size_of_partitions_is_told(
     connection: BrokerConnection, admin: AdminClient, shared_broker: BrokerProcess
 ) -> None:

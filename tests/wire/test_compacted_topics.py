@@ -24,7 +24,7 @@ CONFIG = {"cleanup.policy": "compact", "segment.bytes": "2048", "min.cleanable.d
 @pytest.fixture
 def address(tmp_path: Path) -> Iterator[str]:
     """A broker whose topic was compacted."""
-    config = BrokerConfig(data_dir=tmp_path / "data", port=0, retention_interval_ms=20)
+    config = BrokerConfig(data_dir=tmp_path / "data", port=0, retention_interval_ms=20, compaction_interval_ms=20)
     with broker_in_thread(config) as address, Client(address) as client:
         client.create_topics({TOPIC: 1}, CONFIG)
         producer = Producer({"bootstrap.servers": address, "batch.num.messages": 5, "acks": "all"})

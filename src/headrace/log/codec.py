@@ -23,6 +23,9 @@ CODECS: tuple[Codec, ...] = ("none", "gzip", "snappy", "lz4", "zstd")
 DECOMPRESSED_BYTES_MAX = 256 << 20
 """A batch that unpacks to more is refused: a few kilobytes must not be able to fill the memory."""
 
+GZIP_LEVEL, LZ4_LEVEL, ZSTD_LEVEL = -1, 9, 3
+"""Kafka's defaults."""
+
 ZSTD_BLOCKS_MAX = 1 << 20
 """Blocks of one frame; each takes a step, though it may hold nothing."""
 
@@ -57,9 +60,11 @@ def codec_number(codec: str) -> int:
     return CODECS.index(codec)
 
 
-def compress(number: int, payload: Buffer) -> Buffer:
-    """The payload as a client would have compressed it; unchanged for number 0."""
-    return _COMPRESSORS[number](payload)
+def compress(number: int, payload: Buffer, level: int | None = None) -> Buffer:
+    """The payload as a client would have compressed it; unchanged for number 0. `level` means what it does in Kafka."""
+    if level is None or number not in _LEVELLED:
+        return _COMPRESSORS[number](payload)
+    return _LEVELLED[number](payload, level)
 
 
 def decompress(number: int, payload: Buffer) -> Buffer:
@@ -181,6 +186,20 @@ def _zstd_pieces(frame: memoryview) -> Iterator[memoryview]:
     yield frame[start:]
 
 
+def _gzip_at(payload: Buffer, level: int) -> bytes:
+    return gzip.compress(payload, 6 if level == GZIP_LEVEL else level)
+
+
+def _lz4_at(payload: Buffer, level: int) -> bytes:
+    # Kafka's default is the fast mode of LZ4; other levels are those of its high compression.
+    return bytes(lz4.frame.compress(payload, compression_level=0 if level == LZ4_LEVEL else level))
+
+
+def _zstd_at(payload: Buffer, level: int) -> bytes:
+    return zstandard.ZstdCompressor(level=level).compress(payload)
+
+
+_LEVELLED: dict[int, Callable[[Buffer, int], Buffer]] = {1: _gzip_at, 3: _lz4_at, 4: _zstd_at}
 _COMPRESSORS: tuple[Callable[[Buffer], Buffer], ...] = (
     _unchanged,
     gzip.compress,

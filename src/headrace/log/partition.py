@@ -396,10 +396,19 @@ class Partition:
         if not self._config.is_deleted or isinstance(self._failure, CorruptData):
             return
         active, segments = self._segments.active, self._segments
-        if active.size_bytes and self._failure is None and is_too_old(active.max_timestamp_ms, self._config, now_ms):
+        with refusing_reads(self.name):
+            active_ms = segments.newest_ms(active, now_ms)
+        if active.size_bytes and self._failure is None and is_too_old(active_ms, self._config, now_ms):
             self._roll()
             self._save_checkpoint_if_due()
-        expired = expired_count(segments.sealed, segments.size_bytes, self._config, now_ms)
+        with refusing_reads(self.name):
+            expired = expired_count(
+                segments.sealed,
+                segments.size_bytes,
+                self._config,
+                now_ms,
+                lambda segment: segments.newest_ms(segment, now_ms),
+            )
         limit = self._last_stable_offset if needed_offset is None else min(needed_offset, self._last_stable_offset)
         removable = [s.end_offset for s in segments.sealed[:expired] if s.end_offset <= limit]
         self._log_start_offset = max([self._log_start_offset, *removable])
@@ -459,7 +468,7 @@ class Partition:
 
     def begin_archiving(self, objects: ObjectStore) -> Archiving | None:
         """Sealed segments to send, by `run` in any thread; they come back to `finish_archiving`. None when all are."""
-        if not self._config.remote_storage_enable or self._failure is not None:
+        if not self._config.remote_storage_enable or self._config.remote_copy_disable or self._failure is not None:
             return None
         bound = min(self._last_stable_offset, self._checkpoint.offset)
         segments = tuple(segment for segment in self._segments.unarchived if segment.end_offset <= bound)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from enum import IntEnum
+from typing import NamedTuple
 
 from headrace.errors import HeadraceError
 
@@ -13,6 +15,7 @@ class ErrorCode(IntEnum):
     OFFSET_OUT_OF_RANGE = 1
     CORRUPT_MESSAGE = 2
     MESSAGE_TOO_LARGE = 10
+    INVALID_TIMESTAMP = 32
     UNSUPPORTED_FOR_MESSAGE_FORMAT = 43
     OUT_OF_ORDER_SEQUENCE_NUMBER = 45
     INVALID_PRODUCER_EPOCH = 47
@@ -23,14 +26,29 @@ class ErrorCode(IntEnum):
     INVALID_RECORD = 87
 
 
+class RecordError(NamedTuple):
+    """Why one record made the log refuse its batch. The first record of a batch has the index 0."""
+
+    batch_index: int
+    message: str
+
+
 class LogRefusal(HeadraceError):
     """A request that the log did not carry out; nothing was changed. `error_code` goes to the client as it is."""
 
     code = "log_refusal"
     domain = "user"
 
-    def __init__(self, error_code: int, message: str, *, hint: str | None = None) -> None:
+    def __init__(
+        self,
+        error_code: int,
+        message: str,
+        *,
+        hint: str | None = None,
+        record_errors: Sequence[RecordError] = (),
+    ) -> None:
         self.error_code = ErrorCode(error_code)
+        self.record_errors = tuple(record_errors)
         super().__init__(message, hint=hint)
 
     def to_dict(self) -> dict[str, object]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from headrace.log.segment import Segment
@@ -28,12 +28,18 @@ def is_too_old(max_timestamp_ms: int, config: TopicConfig, now_ms: int) -> bool:
     return config.retention_ms != UNLIMITED and max_timestamp_ms < now_ms - config.retention_ms
 
 
-def expired_count(segments: Iterable[SealedSegment], total_bytes: int, config: TopicConfig, now_ms: int) -> int:
+def expired_count(
+    segments: Iterable[SealedSegment],
+    total_bytes: int,
+    config: TopicConfig,
+    now_ms: int,
+    newest_ms: Callable[[SealedSegment], int] = lambda segment: segment.max_timestamp_ms,
+) -> int:
     """How many of the oldest segments are too old, or more than retention.bytes wants."""
     count = 0
     for segment in segments:
         too_much = config.retention_bytes != UNLIMITED and total_bytes - segment.size_bytes >= config.retention_bytes
-        if not too_much and not is_too_old(segment.max_timestamp_ms, config, now_ms):
+        if not too_much and not is_too_old(newest_ms(segment), config, now_ms):
             break
         total_bytes -= segment.size_bytes
         count += 1

@@ -87,6 +87,13 @@ class Segments:
             or (first_ms != NO_TIMESTAMP_MS and newest_ms - first_ms > config.segment_age_ms_max)
         )
 
+    def newest_ms(self, segment: SealedSegment | Segment, now_ms: int) -> int:
+        """The time of the segment's newest record. One that is yet to come counts as the time of the last write."""
+        if segment.max_timestamp_ms <= now_ms or segment.base_offset in self._away:
+            return segment.max_timestamp_ms
+        path = segment_path(self._directory, segment.base_offset, LOG_SUFFIX)
+        return min(segment.max_timestamp_ms, self._storage.modified_ms(path))
+
     def first_timestamp_ms(self, sealed: SealedSegment) -> int:
         """As `Segment.first_timestamp_ms`. Raises NotLocal."""
         return self._open(sealed).first_timestamp_ms()

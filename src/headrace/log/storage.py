@@ -29,6 +29,10 @@ class Storage(Protocol):
 
     def size(self, descriptor: int) -> int: ...
 
+    def modified_ms(self, path: Path) -> int:
+        """When the file was last written, in milliseconds since 1970."""
+        ...
+
     def pread(self, descriptor: int, length: int, position: int) -> bytes:
         """Up to `length` bytes; fewer only at the end of the file."""
         ...
@@ -86,6 +90,9 @@ class OsStorage:
 
     def size(self, descriptor: int) -> int:
         return os.fstat(descriptor).st_size
+
+    def modified_ms(self, path: Path) -> int:
+        return path.stat().st_mtime_ns // 1_000_000
 
     def pread(self, descriptor: int, length: int, position: int) -> bytes:
         return os.pread(descriptor, length, position)

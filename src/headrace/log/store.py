@@ -22,6 +22,8 @@ from headrace.log.storage import OpenFile, OsStorage, Storage
 from headrace.log.topics import PARTITIONS_MAX, TopicConfig, TopicMetadata, check_topic_name
 
 TOPICS_DIRECTORY = "topics"
+_GONE_SUFFIX = ".gone"
+"""Of the file of a topic that is being deleted."""
 
 
 def now_ms() -> int:
@@ -56,6 +58,8 @@ class LogStore:
         self._lock = lock
         self._topics: dict[str, Topic] = {}
         self._names: dict[UUID, str] = {}
+        # Deleted topics whose files are not all removed.
+        self._leaving: dict[str, TopicMetadata] = {}
         self._orphans: list[RemoteSegment] = []
         # Kept by the partitions: looking at each of thousands would take longer than a sync.
         self._unsynced: dict[Partition, None] = {}
@@ -118,6 +122,8 @@ class LogStore:
         if not 1 <= partition_count <= PARTITIONS_MAX:
             raise InvalidInput(f"{partition_count} partitions", valid=[f"1 to {PARTITIONS_MAX}"])
         metadata = TopicMetadata(name, self._new_id(), partition_count, TopicConfig.from_names(config))
+        if name in self._leaving:
+            self._remove_topic(self._leaving[name])
         for index in range(partition_count):
             self._create_partition(self._partition_directory(name, index))
         self._storage.fsync_directory(self.directory)
@@ -127,8 +133,11 @@ class LogStore:
     def delete_topic(self, name: str) -> None:
         """The topic and its records are gone afterwards, for good. Raises NotFound."""
         topic = self._topic(name)
+        # Renamed, not written: it must also be possible while the disk has no byte left.
+        self._storage.rename(self._topics_directory / f"{name}.json", self._topics_directory / f"{name}{_GONE_SUFFIX}")
+        self._storage.fsync_directory(self._topics_directory)
         metadata = TopicMetadata(name, topic.topic_id, len(topic.partitions), topic.config, deleted=True)
-        metadata.save(self._storage, self._topics_directory)
+        self._leaving[name] = metadata
         for partition in topic.partitions:
             self._orphans += partition.take_orphans(all_archived=True)
             self._unsynced.pop(partition, None)
@@ -236,11 +245,11 @@ class LogStore:
         self._storage.make_directory(self._topics_directory)
         self._storage.fsync_directory(self.directory)
         for file_name in self._storage.list_directory(self._topics_directory):
-            if not file_name.endswith(".json"):
+            if not file_name.endswith((".json", _GONE_SUFFIX)):
                 self._storage.unlink(self._topics_directory / file_name)
                 continue
             metadata = TopicMetadata.load(self._storage, self._topics_directory / file_name)
-            if metadata.deleted:
+            if metadata.deleted or file_name.endswith(_GONE_SUFFIX):
                 self._remove_topic(metadata)
             else:
                 self._open_topic(metadata)
@@ -282,8 +291,11 @@ class LogStore:
             if names:
                 self._storage.remove_directory(directory)
         self._storage.fsync_directory(self.directory)
-        self._storage.unlink(self._topics_directory / f"{metadata.name}.json")
+        names = self._storage.list_directory(self._topics_directory)
+        for file_name in {f"{metadata.name}.json", f"{metadata.name}{_GONE_SUFFIX}"}.intersection(names):
+            self._storage.unlink(self._topics_directory / file_name)
         self._storage.fsync_directory(self._topics_directory)
+        self._leaving.pop(metadata.name, None)
 
 
 def _compact(partition: Partition) -> None:

@@ -102,6 +102,9 @@ class PowerLossStorage:
     def size(self, descriptor: int) -> int:
         return _REAL.size(descriptor)
 
+    def modified_ms(self, path: Path) -> int:
+        return _REAL.modified_ms(path)
+
     def pread(self, descriptor: int, length: int, position: int) -> bytes:
         return _REAL.pread(descriptor, length, position)
 
@@ -241,6 +244,9 @@ class FaultyStorage:
 
     def size(self, descriptor: int) -> int:
         return self._behind.size(descriptor)
+
+    def modified_ms(self, path: Path) -> int:
+        return self._behind.modified_ms(path)
 
     def pread(self, descriptor: int, length: int, position: int) -> bytes:
         self._check("pread", self._paths[descriptor])

@@ -11,7 +11,8 @@ from typing import Literal
 from uuid import UUID
 
 from headrace.errors import CorruptData, InvalidConfig, InvalidInput, did_you_mean
-from headrace.log.codec import CODECS
+from headrace.log.codec import CODECS, GZIP_LEVEL, LZ4_LEVEL, ZSTD_LEVEL
+from headrace.log.index import INDEX_INTERVAL_BYTES
 from headrace.log.storage import Storage, read_whole, replace_atomically
 
 UNLIMITED = -1
@@ -38,13 +39,19 @@ class TopicConfig:
     max_message_bytes: int = 1_048_588
     cleanup_policy: CleanupPolicy = "delete"
     compression_type: str = "producer"
+    compression_gzip_level: int = GZIP_LEVEL
+    compression_lz4_level: int = LZ4_LEVEL
+    compression_zstd_level: int = ZSTD_LEVEL
     message_timestamp_type: TimestampType = "CreateTime"
+    message_timestamp_before_max_ms: int = NEVER_MS
+    message_timestamp_after_max_ms: int = 3_600_000
     min_cleanable_dirty_ratio: float = 0.5
     delete_retention_ms: int = 24 * 3600 * 1000
     min_compaction_lag_ms: int = 0
     max_compaction_lag_ms: int = NEVER_MS
     min_insync_replicas: int = 1
     remote_storage_enable: bool = False
+    remote_copy_disable: bool = False
     local_retention_ms: int = AS_RETENTION
     local_retention_bytes: int = AS_RETENTION
     headrace_backlog_policy: BacklogPolicy = "unbounded"
@@ -64,6 +71,16 @@ class TopicConfig:
         """How far apart the times in one segment may be. What is compacted in time has to be sealed in time."""
         return min(self.segment_ms, self.max_compaction_lag_ms) if self.is_compacted else self.segment_ms
 
+    @property
+    def compression_level(self) -> int | None:
+        """Of the codec that the topic stores; None where that has no levels."""
+        levels = {
+            "gzip": self.compression_gzip_level,
+            "lz4": self.compression_lz4_level,
+            "zstd": self.compression_zstd_level,
+        }
+        return levels.get(self.compression_type)
+
     def local(self) -> TopicConfig:
         """The settings with the limits of this disk in the place of the topic's own."""
         own_ms, own_bytes = self.local_retention_ms, self.local_retention_bytes
@@ -76,7 +93,10 @@ class TopicConfig:
     @classmethod
     def from_names(cls, settings: Mapping[str, str]) -> TopicConfig:
         """Settings as a client gives them. Raises InvalidConfig that lists the valid names or values."""
-        config = cls(**{_field(name): _parsed(name, value) for name, value in settings.items()})  # type: ignore[arg-type]
+        for name in FIXED_SETTINGS.keys() & settings.keys():
+            _check_fixed(name, settings[name])
+        chosen = {name: value for name, value in settings.items() if name not in FIXED_SETTINGS}
+        config = cls(**{_field(name): _parsed(name, value) for name, value in chosen.items()})  # type: ignore[arg-type]
         if config.min_compaction_lag_ms > config.max_compaction_lag_ms:
             valid = [f"min.compaction.lag.ms up to {config.max_compaction_lag_ms}, which max.compaction.lag.ms is"]
             raise InvalidConfig(f"min.compaction.lag.ms cannot be {config.min_compaction_lag_ms}", valid=valid)
@@ -86,7 +106,7 @@ class TopicConfig:
 
     def to_names(self) -> dict[str, str]:
         """Every setting under Kafka's name, as text."""
-        return {name_of(field.name): _text(getattr(self, field.name)) for field in fields(self)}
+        return {name_of(field.name): _text(getattr(self, field.name)) for field in fields(self)} | FIXED_SETTINGS
 
 
 def name_of(field_name: str) -> str:
@@ -142,6 +162,36 @@ def _choice(*values: str) -> Callable[[str], str]:
     return parse
 
 
+def _gzip_level(text: str) -> int:
+    """-1 (the codec's own choice) or a whole number from 1 to 9"""
+    level = int(text)
+    if level != GZIP_LEVEL and not 1 <= level <= 9:
+        raise ValueError(text)
+    return level
+
+
+FIXED_SETTINGS: dict[str, str] = {
+    "file.delete.delay.ms": "60000",
+    "flush.messages": str(NEVER_MS),
+    "flush.ms": str(NEVER_MS),
+    "follower.replication.throttled.replicas": "",
+    "index.interval.bytes": str(INDEX_INTERVAL_BYTES),
+    "leader.replication.throttled.replicas": "",
+    "preallocate": "false",
+    "remote.log.delete.on.disable": "false",
+    "segment.index.bytes": str(10 << 20),
+    "segment.jitter.ms": "0",
+    "unclean.leader.election.enable": "false",
+}
+"""Kafka's settings that change nothing here, with Kafka's defaults: another value is refused, not ignored."""
+
+
+def _check_fixed(name: str, value: str) -> None:
+    if value.strip().lower() != FIXED_SETTINGS[name]:
+        cause = f"{name} cannot be {value!r}: this broker does not use it"
+        raise InvalidConfig(cause, valid=[FIXED_SETTINGS[name] or "an empty list"], hint="leave it out")
+
+
 _SETTINGS: dict[str, Callable[[str], object]] = {
     "retention.ms": _integer(UNLIMITED, 2**63 - 1),
     "retention.bytes": _integer(UNLIMITED, 2**63 - 1),
@@ -150,13 +200,19 @@ _SETTINGS: dict[str, Callable[[str], object]] = {
     "max.message.bytes": _integer(1, 2**31 - 1),
     "cleanup.policy": _cleanup,
     "compression.type": _choice("producer", "uncompressed", *CODECS[1:]),
+    "compression.gzip.level": _gzip_level,
+    "compression.lz4.level": _integer(1, 17),
+    "compression.zstd.level": _integer(-131_072, 22),
     "message.timestamp.type": _choice("CreateTime", "LogAppendTime"),
+    "message.timestamp.before.max.ms": _integer(0, NEVER_MS),
+    "message.timestamp.after.max.ms": _integer(0, NEVER_MS),
     "min.cleanable.dirty.ratio": _ratio,
     "delete.retention.ms": _integer(0, 2**63 - 1),
     "min.compaction.lag.ms": _integer(0, NEVER_MS),
     "max.compaction.lag.ms": _integer(1, NEVER_MS),
     "min.insync.replicas": _integer(1, 1),
     "remote.storage.enable": _boolean,
+    "remote.copy.disable": _boolean,
     "local.retention.ms": _integer(AS_RETENTION, 2**63 - 1),
     "local.retention.bytes": _integer(AS_RETENTION, 2**63 - 1),
     "headrace.backlog.policy": _choice("unbounded", "block", "drop_newest"),
@@ -166,7 +222,8 @@ _SETTINGS: dict[str, Callable[[str], object]] = {
 
 def _field(name: str) -> str:
     if name not in _SETTINGS:
-        raise InvalidConfig(f"unknown topic setting {name!r}", valid=_SETTINGS, hint=did_you_mean(name, _SETTINGS))
+        known = [*_SETTINGS, *FIXED_SETTINGS]
+        raise InvalidConfig(f"unknown topic setting {name!r}", valid=known, hint=did_you_mean(name, known))
     return name.replace(".", "_")
 
 

@@ -35,6 +35,7 @@ class ErrorCode(IntEnum):
     TOPIC_AUTHORIZATION_FAILED = 29
     GROUP_AUTHORIZATION_FAILED = 30
     CLUSTER_AUTHORIZATION_FAILED = 31
+    INVALID_TIMESTAMP = 32
     UNSUPPORTED_SASL_MECHANISM = 33
     ILLEGAL_SASL_STATE = 34
     UNSUPPORTED_VERSION = 35
@@ -99,7 +100,9 @@ class ErrorCode(IntEnum):
 class Refusal(Exception):
     """A request, or a part of it, that is answered with an error code."""
 
-    def __init__(self, code: ErrorCode, message: str = "") -> None:
+    def __init__(self, code: ErrorCode, message: str = "", record_errors: tuple[tuple[int, str], ...] = ()) -> None:
+        """`record_errors` name records of a batch by their index."""
         self.code = code
         self.message = message
+        self.record_errors = record_errors
         super().__init__(f"{code.name}: {message}" if message else code.name)

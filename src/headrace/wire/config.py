@@ -49,6 +49,8 @@ class BrokerConfig:
     topics_max: int = 1_000
     partitions_max: int = 4_000
     retention_interval_ms: int = 60_000
+    # How often it is looked whether a compacted partition is dirty enough.
+    compaction_interval_ms: int = 15_000
 
     # In all, and from one address; loopback counts as one. Above it the connection that was silent longest is closed.
     connections_max: int = 2_048

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 
 from headrace.errors import HeadraceError
 from headrace.log import delete_remote, open_objects
@@ -24,7 +24,6 @@ class Housekeeping:
             self._check_disk,
             self._heal,
             self._apply_retention,
-            self._compact,
             self._archive,
             self._forget_expired_groups,
             services.transactions.complete_prepared,
@@ -35,10 +34,18 @@ class Housekeeping:
         )
 
     async def run(self) -> None:
-        """Until cancelled. A duty that fails is logged and does not keep the others from being done."""
+        """Until cancelled."""
+        config = self._services.config
+        await asyncio.gather(
+            self._every(config.retention_interval_ms, self._duties),
+            self._every(config.compaction_interval_ms, (self._compact,)),
+        )
+
+    async def _every(self, interval_ms: int, duties: Sequence[Callable[[], Awaitable[None]]]) -> None:
+        """A duty that fails is logged and does not keep the others from being done."""
         while True:
-            await asyncio.sleep(self._services.config.retention_interval_ms / 1000)
-            for duty in self._duties:
+            await asyncio.sleep(interval_ms / 1000)
+            for duty in duties:
                 try:
                     await duty()
                 except Exception:

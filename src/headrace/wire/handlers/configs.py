@@ -42,7 +42,11 @@ _SET: Final = 0
 _DELETE: Final = 1
 _APPEND: Final = 2
 _SUBTRACT: Final = 3
-_LISTS: Final = ("cleanup.policy",)
+_LISTS: Final = (
+    "cleanup.policy",
+    "follower.replication.throttled.replicas",
+    "leader.replication.throttled.replicas",
+)
 
 
 def describe_configs(services: Services, call: Call, request: DescribeConfigsRequest) -> DescribeConfigsResponse:

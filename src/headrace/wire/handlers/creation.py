@@ -53,7 +53,7 @@ def as_refusals() -> Iterator[None]:
     try:
         yield
     except LogRefusal as error:
-        raise Refusal(ErrorCode(error.error_code), str(error)) from error
+        raise Refusal(ErrorCode(error.error_code), str(error), error.record_errors) from error
     except HeadraceError as error:
         raise Refusal(_code_of(error), str(error)) from error
     except OSError as error:

@@ -121,10 +121,14 @@ async def _signal(services: Services, call: Call, entry: ProducePartition) -> _O
 
 
 def _refusal(entry: ProducePartition, refusal: Refusal) -> _Outcome:
-    message = refusal.message
     return _Outcome(
         ProducedPartition(
-            entry.topic, entry.partition_index, refusal.code, error_message=message, topic_id=entry.topic_id
+            entry.topic,
+            entry.partition_index,
+            refusal.code,
+            error_message=refusal.message,
+            topic_id=entry.topic_id,
+            record_errors=refusal.record_errors,
         )
     )
 

@@ -40,6 +40,8 @@ class ProducedPartition(NamedTuple):
     log_start_offset: int = -1
     error_message: str | None = None
     topic_id: UUID | None = None
+    # Index of a record in its batch, and why it was refused.
+    record_errors: tuple[tuple[int, str], ...] = ()
 
 
 class ProduceResponse(NamedTuple):
@@ -91,7 +93,11 @@ def _write_produced(writer: Writer, version: int, partition: ProducedPartition) 
     if version >= 5:
         writer.int64(partition.log_start_offset)
     if version >= 8:
-        writer.array_length(0, flexible)  # errors of single records
+        writer.array_length(len(partition.record_errors), flexible)
+        for batch_index, message in partition.record_errors:
+            writer.int32(batch_index)
+            writer.string(message, flexible)
+            writer.no_tagged_fields(flexible)
         writer.string(partition.error_message, flexible)
     writer.no_tagged_fields(flexible)
 
@@ -136,10 +142,10 @@ def _read_produced(reader: Reader, version: int, topic: TopicKey) -> ProducedPar
     base_offset, log_append_time_ms = reader.int64(), reader.int64()
     log_start_offset = reader.int64() if version >= 5 else -1
     error_message = None
+    record_errors: list[tuple[int, str]] = []
     if version >= 8:
         for _ in range(reader.array_length(flexible)):
-            reader.int32()
-            reader.nullable_string(flexible)
+            record_errors.append((reader.int32(), reader.nullable_string(flexible) or ""))
             reader.skip_tagged_fields(flexible)
         error_message = reader.nullable_string(flexible)
     reader.skip_tagged_fields(flexible)
@@ -152,4 +158,5 @@ def _read_produced(reader: Reader, version: int, topic: TopicKey) -> ProducedPar
         log_start_offset,
         error_message,
         topic.topic_id,
+        tuple(record_errors),
     )
