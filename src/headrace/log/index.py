@@ -18,7 +18,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from headrace.log.storage import OpenFile, Storage
+from headrace.log.files import FileCache, LazyFile
+from headrace.log.storage import Storage
 
 INDEX_INTERVAL_BYTES = 4 << 10
 NO_TIMESTAMP_MS = -1
@@ -60,7 +61,7 @@ class SegmentIndex:
 
     __slots__ = ("_entries", "_indexed_to", "_offset_file", "_time_file", "_times")
 
-    def __init__(self, offset_file: OpenFile, time_file: OpenFile, entries: array[int], times: array[int]) -> None:
+    def __init__(self, offset_file: LazyFile, time_file: LazyFile, entries: array[int], times: array[int]) -> None:
         self._offset_file = offset_file
         self._time_file = time_file
         self._entries = entries
@@ -68,10 +69,10 @@ class SegmentIndex:
         self._indexed_to = (entries[-1] & _LOW) + INDEX_INTERVAL_BYTES if entries else 0
 
     @classmethod
-    def open(cls, storage: Storage, offset_path: Path, time_path: Path) -> SegmentIndex:
+    def open(cls, storage: Storage, offset_path: Path, time_path: Path, files: FileCache) -> SegmentIndex:
         """Load what is in the files; entries of one that the other lacks do not count."""
-        offset_file = OpenFile.open(storage, offset_path, create=True)
-        time_file = OpenFile.open(storage, time_path, create=True)
+        offset_file = LazyFile(storage, offset_path, files, create=True)
+        time_file = LazyFile(storage, time_path, files, create=True)
         entries = decode_entries(offset_file.read(offset_file.size(), 0))
         times = _sound_times(entries, time_file.read(time_file.size(), 0))
         return cls(offset_file, time_file, entries[: len(times)], times)

@@ -19,6 +19,7 @@ from headrace.log.batch import NO_APPEND_TIME_MS, BatchHeader, read_header
 from headrace.log.checkpoint import Checkpoint
 from headrace.log.cleaned import load_cleaned
 from headrace.log.compaction import Compaction, CompactionPlan, is_dirty, old_enough
+from headrace.log.files import FileCache, LazyFile
 from headrace.log.incoming import Origin, split_incoming
 from headrace.log.index import NO_TIMESTAMP_MS
 from headrace.log.ledger import Ledger
@@ -32,7 +33,7 @@ from headrace.log.results import Appended, Slice, SyncTicket, TimestampOffset
 from headrace.log.retention import SealedSegment, expired_count, is_too_old
 from headrace.log.segment import Segment
 from headrace.log.segments import Segments
-from headrace.log.storage import Buffer, OpenFile, Span, Storage
+from headrace.log.storage import Buffer, Span, Storage
 from headrace.log.swap import discard_new
 from headrace.log.topics import NEVER_MS, TopicConfig
 from headrace.log.watermark import WATERMARK_FILE, Watermark
@@ -56,6 +57,7 @@ class Partition:
         config: TopicConfig,
         clock: Callable[[], int],
         unsynced: dict[Partition, None],
+        files: FileCache,
     ) -> None:
         """Recovers what is in the directory. Raises CorruptData when nothing is, OSError when the disk refuses.
 
@@ -64,6 +66,7 @@ class Partition:
         self.topic = topic
         self.index = index
         self._storage = storage
+        self._files = files
         self._directory = directory
         self._config = config
         self._clock = clock
@@ -75,8 +78,10 @@ class Partition:
     def _recover(self) -> None:
         """Know what the directory holds, and nothing else. After an exception nothing has changed."""
         storage, directory = self._storage, self._directory
-        found = recover(storage, directory, self._clock())
-        self._segments = Segments(storage, directory, found.sealed, found.active, remote=found.remote, away=found.away)
+        found = recover(storage, self._files, directory, self._clock())
+        self._segments = Segments(
+            storage, self._files, directory, found.sealed, found.active, remote=found.remote, away=found.away
+        )
         self._ledger: Ledger = found.ledger
         self._checkpoint = found.checkpoint
         self._failure: HeadraceError | None = found.damage
@@ -87,7 +92,7 @@ class Partition:
         self._sync_offset = self.log_end_offset
         self._unsynced.pop(self, None)
         self._checkpoint_due_bytes = 0 if self._checkpoint.offset < self.log_end_offset else CHECKPOINT_BYTES
-        self._watermark_file = OpenFile.open(storage, directory / WATERMARK_FILE, create=True)
+        self._watermark_file = LazyFile(storage, directory / WATERMARK_FILE, self._files, create=True)
         self._publish()
         self._save_checkpoint_if_due()
 
@@ -266,7 +271,10 @@ class Partition:
         """Take a ticket for everything appended so far. It has to come back to `finish_sync` or `fail_sync`."""
         if self._ticket is not None:
             raise RuntimeError(f"{self.name}: a sync is under way")
-        self._ticket = SyncTicket(self.log_end_offset, self._segments.active.file)
+        try:
+            self._ticket = SyncTicket(self.log_end_offset, self._segments.active.file.to_sync())
+        except OSError as error:
+            self._ticket = SyncTicket(self.log_end_offset, None, lost=error)
         self._sync_offset = self.log_end_offset
         self._unsynced.pop(self, None)
         return self._ticket
@@ -351,7 +359,7 @@ class Partition:
             raise LogRefusal(ErrorCode.OFFSET_OUT_OF_RANGE, f"{self.name} has no offset {offset}, only {bounds}")
         limit = self._last_stable_offset if committed else self._high_watermark
         if offset >= limit:
-            return self._slice(Span(self._segments.active.file, 0, 0), offset, offset)
+            return self._slice(Span(), offset, offset)
         with refusing_reads(self.name):
             span = self._segments.span(offset, limit, max_bytes, at_least_one=at_least_one)
         return self._slice(span, offset, limit if committed else offset)

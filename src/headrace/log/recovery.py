@@ -16,6 +16,7 @@ from headrace.errors import CorruptData
 from headrace.log.aborted import decode_aborted
 from headrace.log.archive import REMOTE_SUFFIX, RemoteSegment, load_remote, remote_bases
 from headrace.log.checkpoint import Checkpoint, load_checkpoint
+from headrace.log.files import FileCache
 from headrace.log.ledger import Ledger
 from headrace.log.marker import is_commit
 from headrace.log.retention import SealedSegment
@@ -58,6 +59,7 @@ class _Recovery:
     directory: Path
     now_ms: int
     names: frozenset[str]
+    files: FileCache
     ledger: Ledger = field(default_factory=Ledger)
     damage: CorruptData | None = None
 
@@ -68,7 +70,7 @@ class _Recovery:
 
     def run(self, bases: list[int]) -> Recovered:
         checkpoint = load_checkpoint(self.storage, self.directory) or Checkpoint(bases[0], bases[0], 0, ())
-        active = Segment(self.storage, self.directory, bases[-1])
+        active = Segment(self.storage, self.directory, bases[-1], files=self.files)
         recovery_point = max(checkpoint.offset, active.base_offset, self._recorded_durable_offset())
         self.ledger = Ledger(checkpoint.producers)
         remote = load_remote(self.storage, self.directory, self.names)
@@ -123,7 +125,7 @@ class _Recovery:
 
     def _sealed(self, base_offset: int, next_base_offset: int, from_offset: int) -> SealedSegment:
         """A sealed segment was synced before the next began: it must be whole. Its new batches go to the ledger."""
-        segment = Segment(self.storage, self.directory, base_offset)
+        segment = Segment(self.storage, self.directory, base_offset, files=self.files)
         segment.load()
         if segment.end_offset != next_base_offset:
             self.report(f"{segment.file.path.name} ends at offset {segment.end_offset}, not at {next_base_offset}")
@@ -186,7 +188,7 @@ class _Recovery:
         active.file.sync()
 
 
-def recover(storage: Storage, directory: Path, now_ms: int) -> Recovered:
+def recover(storage: Storage, files: FileCache, directory: Path, now_ms: int) -> Recovered:
     """Bring a partition back. Raises CorruptData when no segment is there at all, OSError when the disk refuses."""
     finish_swap(storage, directory)
     names = storage.list_directory(directory)
@@ -196,7 +198,7 @@ def recover(storage: Storage, directory: Path, now_ms: int) -> Recovered:
             f"{directory.name}: the partition has no segment file", hint="restore the directory from a backup"
         )
     _sweep(storage, directory, names)
-    return _Recovery(storage, directory, now_ms, frozenset(names)).run(bases)
+    return _Recovery(storage, directory, now_ms, frozenset(names), files).run(bases)
 
 
 def _sweep(storage: Storage, directory: Path, names: list[str]) -> None:

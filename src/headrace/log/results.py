@@ -22,20 +22,21 @@ class SyncTicket:
     """One sync of a partition under way."""
 
     end_offset: int
-    file: OpenFile
+    file: OpenFile | None
+    lost: OSError | None = None
+    """A sync that failed before."""
     is_durable: bool = False
     """Whether `run` succeeded. A ticket may be finished without it, where losing acked records is accepted."""
-
-    @property
-    def file_descriptors(self) -> tuple[int, ...]:
-        return (self.file.descriptor,)
 
     def run(self) -> None:
         """Make everything below `end_offset` durable; blocks, in any thread.
 
         Raises OSError; the ticket then goes to `Partition.fail_sync` instead of `finish_sync`.
         """
-        self.file.sync()
+        if self.lost is not None:
+            raise self.lost
+        if self.file is not None:
+            self.file.sync()
         self.is_durable = True
 
 

@@ -9,8 +9,9 @@ from typing import NamedTuple
 from headrace.errors import CorruptData
 from headrace.log.aborted import ABORTED_ENTRY_BYTES, AbortedTransaction, decode_aborted
 from headrace.log.batch import HEADER_BYTES, BatchHeader, crc_matches, is_plausible, read_header
+from headrace.log.files import OPEN_FILES_MIN, FileCache, LazyFile
 from headrace.log.index import NO_TIMESTAMP_MS, SEGMENT_START, IndexEntry, SegmentIndex
-from headrace.log.storage import OpenFile, Storage
+from headrace.log.storage import Storage
 from headrace.log.verified import VerifiedRanges
 
 SCAN_WINDOW_BYTES = 64 << 10
@@ -33,9 +34,9 @@ def segment_bases(names: Sequence[str]) -> list[int]:
     return sorted(int(name.removesuffix(LOG_SUFFIX)) for name in names if name.endswith(LOG_SUFFIX))
 
 
-def _existing(storage: Storage, path: Path) -> OpenFile | None:
+def _existing(storage: Storage, path: Path, files: FileCache) -> LazyFile | None:
     try:
-        return OpenFile.open(storage, path)
+        return LazyFile(storage, path, files, is_durable=True)
     except FileNotFoundError:
         return None
 
@@ -51,19 +52,32 @@ class Segment:
     """An open segment. `size_bytes`, `end_offset` and `max_timestamp_ms` cover what was appended or scanned."""
 
     def __init__(
-        self, storage: Storage, directory: Path, base_offset: int, *, create: bool = False, mark: str = ""
+        self,
+        storage: Storage,
+        directory: Path,
+        base_offset: int,
+        *,
+        create: bool = False,
+        mark: str = "",
+        files: FileCache | None = None,
     ) -> None:
-        """`mark` is added to the names of the files: those of a segment that is not in use yet."""
+        """`mark` is added to the names of the files: those of a segment that is not in use yet.
+
+        Without `files`, which one thread shares, the segment has its own.
+        """
         self._storage = storage
+        self._files = files = FileCache(OPEN_FILES_MIN) if files is None else files
         self._aborted_path = segment_path(directory, base_offset, ABORTED_SUFFIX + mark)
         self.base_offset = base_offset
-        self.file = OpenFile.open(storage, segment_path(directory, base_offset, LOG_SUFFIX + mark), create=create)
+        path = segment_path(directory, base_offset, LOG_SUFFIX + mark)
+        self.file = LazyFile(storage, path, files, create=create, is_durable=True)
         self.index = SegmentIndex.open(
             storage,
             segment_path(directory, base_offset, ".index" + mark),
             segment_path(directory, base_offset, ".timeindex" + mark),
+            files,
         )
-        self._aborted_file = _existing(storage, self._aborted_path)
+        self._aborted_file = _existing(storage, self._aborted_path, files)
         self.aborted_count = self._aborted_file.size() // ABORTED_ENTRY_BYTES if self._aborted_file else 0
         self.verified = VerifiedRanges()
         self._first_timestamp_ms: int | None = None
@@ -168,7 +182,7 @@ class Segment:
     def add_aborted(self, entry: AbortedTransaction) -> None:
         """Write down the segment's next aborted transaction; readers may look at once. Raises OSError."""
         if self._aborted_file is None:
-            self._aborted_file = OpenFile.open(self._storage, self._aborted_path, create=True)
+            self._aborted_file = LazyFile(self._storage, self._aborted_path, self._files, create=True, is_durable=True)
         self._aborted_file.write([entry.encode()], self.aborted_count * ABORTED_ENTRY_BYTES)
         self.aborted_count += 1
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from headrace.errors import CorruptData
 from headrace.log.archive import REMOTE_SUFFIX, NotLocal, RemoteSegment
 from headrace.log.batch import LEADER_EPOCH, PREFIX, BatchHeader
+from headrace.log.files import FileCache
 from headrace.log.index import NO_TIMESTAMP_MS
 from headrace.log.retention import SealedSegment
 from headrace.log.segment import LOG_SUFFIX, SEGMENT_SUFFIXES, Segment, segment_path
@@ -28,6 +29,7 @@ class Segments:
     def __init__(
         self,
         storage: Storage,
+        files: FileCache,
         directory: Path,
         sealed: Iterable[SealedSegment],
         active: Segment,
@@ -37,6 +39,7 @@ class Segments:
     ) -> None:
         """`remote` are the archived segments, and `away` the base offsets of those that are nowhere else."""
         self._storage = storage
+        self._files = files
         self._directory = directory
         self._sealed = list(sealed)
         self._opened: OrderedDict[int, Segment] = OrderedDict()
@@ -101,7 +104,7 @@ class Segments:
     def roll(self) -> None:
         """Seal the active segment, made durable first, and begin the next."""
         self.active.sync()
-        begun = Segment(self._storage, self._directory, self.end_offset, create=True)
+        begun = Segment(self._storage, self._directory, self.end_offset, create=True, files=self._files)
         self._storage.fsync_directory(self._directory)
         self._sealed.append(SealedSegment.of(self.active))
         self.active = begun
@@ -122,7 +125,7 @@ class Segments:
             raise CorruptData(
                 f"{place}: the batch with offset {offset} is damaged", hint="restore the segment from a backup"
             )
-        return Span(segment.file, start, intact_end - start)
+        return Span(segment.file.opened(), start, intact_end - start)
 
     def since(self, timestamp_ms: int, limit_offset: int) -> Iterator[bytes]:
         """Batches below an offset that say they hold a record at or after the time. Raises CorruptData."""
@@ -211,7 +214,7 @@ class Segments:
             raise NotLocal(self._directory.name, sealed.base_offset)
         segment = self._opened.pop(sealed.base_offset, None)
         if segment is None:
-            segment = Segment(self._storage, self._directory, sealed.base_offset)
+            segment = Segment(self._storage, self._directory, sealed.base_offset, files=self._files)
             segment.size_bytes, segment.end_offset = sealed.size_bytes, sealed.end_offset
         self._opened[sealed.base_offset] = segment
         if len(self._opened) > OPEN_SEALED_MAX:

@@ -199,22 +199,28 @@ class OpenFile:
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """Bytes that are still in their file. The descriptor stays valid as long as the span is held."""
+    """Bytes that are still in their file. The descriptor stays valid as long as the span is held. No bytes, no file."""
 
-    file: OpenFile
-    position: int
-    length: int
+    file: OpenFile | None = None
+    position: int = 0
+    length: int = 0
 
     def __len__(self) -> int:
         return self.length
 
     def content(self, length_max: int | None = None) -> bytes:
         """The bytes, or the first of them, read into memory. Raises OSError."""
-        return self.file.read(self.length if length_max is None else min(self.length, length_max), self.position)
+        length = self.length if length_max is None else min(self.length, length_max)
+        return b"" if self.file is None else self.file.read(length, self.position)
 
     def send(self, socket_descriptor: int, length_max: int) -> int:
         """As `Storage.sendfile`."""
-        return self.file.send(socket_descriptor, min(self.length, length_max), self.position)
+        length = min(self.length, length_max)
+        return 0 if self.file is None else self.file.send(socket_descriptor, length, self.position)
+
+    @property
+    def name(self) -> str:
+        return "" if self.file is None else self.file.path.name
 
     def after(self, length: int) -> Span:
         """What is left once the first bytes are gone."""

@@ -14,6 +14,7 @@ from uuid import UUID, uuid4
 from headrace.errors import Conflict, HeadraceError, InvalidInput, NotFound, did_you_mean
 from headrace.log.archive import RemoteSegment
 from headrace.log.directory import DirectoryLock, check_format
+from headrace.log.files import FileCache, open_files_max
 from headrace.log.partition import Partition
 from headrace.log.pressure import Pressure
 from headrace.log.refusal import LogRefusal
@@ -22,6 +23,9 @@ from headrace.log.storage import OpenFile, OsStorage, Storage
 from headrace.log.topics import PARTITIONS_MAX, TopicConfig, TopicMetadata, check_topic_name
 
 TOPICS_DIRECTORY = "topics"
+SYNCED_SHARE = 4
+"""One of so many files of the log that may be open is held open by a sync, at most."""
+
 _GONE_SUFFIX = ".gone"
 """Of the file of a topic that is being deleted."""
 
@@ -63,6 +67,7 @@ class LogStore:
         self._orphans: list[RemoteSegment] = []
         # Kept by the partitions: looking at each of thousands would take longer than a sync.
         self._unsynced: dict[Partition, None] = {}
+        self._files = FileCache(open_files_max())
         self.pressure = Pressure(storage, directory, clock)
 
     @classmethod
@@ -176,6 +181,11 @@ class LogStore:
         self._topics[name] = replace(topic, config=changed)
         return self._topics[name]
 
+    @property
+    def syncs_max(self) -> int:
+        """Partitions that may be synced at once."""
+        return max(1, self._files.limit // SYNCED_SHARE)
+
     def dirty(self) -> tuple[Partition, ...]:
         """Partitions with something to sync and no sync under way."""
         return tuple(partition for partition in self._unsynced if partition.is_dirty)
@@ -223,6 +233,7 @@ class LogStore:
         self.sync()
         for partition in self._partitions():
             partition.close()
+        self._files.close()
         self._topics.clear()
         self._lock.release()
 
@@ -270,6 +281,7 @@ class LogStore:
             config=metadata.config,
             clock=self._clock,
             unsynced=self._unsynced,
+            files=self._files,
         )
 
     def _create_partition(self, directory: Path) -> None:

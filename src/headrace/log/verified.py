@@ -22,7 +22,7 @@ from headrace.log.batch import (
     is_plausible,
     read_header,
 )
-from headrace.log.storage import OpenFile
+from headrace.log.files import LazyFile
 
 WINDOW_BYTES = 256 << 10
 """Read at once: small enough to stay in the processor's cache until it is checked."""
@@ -49,7 +49,7 @@ class VerifiedRanges:
     def __init__(self) -> None:
         self._ranges: list[_Range] = []
 
-    def intact_end(self, file: OpenFile, start: int, end: int) -> int:
+    def intact_end(self, file: LazyFile, start: int, end: int) -> int:
         """The end of the intact batches from `start` on, at most `end`; both are batch boundaries. Raises OSError.
 
         `start` when the first one is damaged. Less than `end` also when there are too many to check at once.
@@ -76,7 +76,7 @@ class VerifiedRanges:
         self._ranges = sorted(sorted([*apart, joined], key=lambda known: known.end - known.start)[-RANGES_MAX:])
 
 
-def _check(file: OpenFile, known: _Range, end: int) -> _Range:
+def _check(file: LazyFile, known: _Range, end: int) -> _Range:
     """`known` with the intact batches behind it, BATCHES_MAX of them at most."""
     window = _Window(file, known.end, end)
     for _ in range(BATCHES_MAX):
@@ -116,7 +116,7 @@ class _Window:
 
     __slots__ = ("_buffer", "_end", "_file", "_filled", "_start")
 
-    def __init__(self, file: OpenFile, start: int, end: int) -> None:
+    def __init__(self, file: LazyFile, start: int, end: int) -> None:
         self._file = file
         self._buffer = memoryview(bytearray(min(WINDOW_BYTES, end - start)))
         self._start, self._end = start, end

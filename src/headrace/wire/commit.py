@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Literal
 
@@ -65,7 +65,13 @@ class Committer:
             self._running = None
 
     async def _round(self) -> None:
-        tickets = [(partition, partition.begin_sync()) for partition in self._store.dirty()]
+        """All that are dirty now, some at a time: each holds its file open until it is settled."""
+        for _ in range(0, len(self._store.dirty()), self._store.syncs_max):
+            # In the order in which they became dirty, so those of now come before newer ones.
+            await self._settle_all(self._store.dirty()[: self._store.syncs_max])
+
+    async def _settle_all(self, partitions: Sequence[Partition]) -> None:
+        tickets = [(partition, partition.begin_sync()) for partition in partitions]
         failures: dict[int, OSError] = {}
         if tickets and self._durability == "fsync":
             loop = asyncio.get_running_loop()

@@ -46,8 +46,9 @@ class BrokerConfig:
 
     auto_create_topics: bool = True
     default_partition_count: int = 1
-    topics_max: int = 1_000
-    partitions_max: int = 4_000
+    # A partition takes about 20 KB of memory, and descriptors only while it is used.
+    topics_max: int = 10_000
+    partitions_max: int = 20_000
     retention_interval_ms: int = 60_000
     # How often it is looked whether a compacted partition is dirty enough.
     compaction_interval_ms: int = 15_000

@@ -36,10 +36,9 @@ class Housekeeping:
     async def run(self) -> None:
         """Until cancelled."""
         config = self._services.config
-        await asyncio.gather(
-            self._every(config.retention_interval_ms, self._duties),
-            self._every(config.compaction_interval_ms, (self._compact,)),
-        )
+        async with asyncio.TaskGroup() as group:
+            group.create_task(self._every(config.retention_interval_ms, self._duties))
+            group.create_task(self._every(config.compaction_interval_ms, (self._compact,)))
 
     async def _every(self, interval_ms: int, duties: Sequence[Callable[[], Awaitable[None]]]) -> None:
         """A duty that fails is logged and does not keep the others from being done."""

@@ -133,10 +133,10 @@ class Outbox:
         try:
             sent = self._send_from_file(span) or self._send_copied(span)
         except OSError as error:
-            self._give_up(f"{span.file.path.name} cannot be sent: {error}")
+            self._give_up(f"{span.name} cannot be sent: {error}")
             return
         if not sent:
-            self._give_up(f"{span.file.path.name} ends before what was promised of it")
+            self._give_up(f"{span.name} ends before what was promised of it")
             return
         self._queued_bytes -= sent
         if sent < len(span):

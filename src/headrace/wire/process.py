@@ -16,6 +16,7 @@ from typing import Any, Final
 import uvloop
 
 from headrace.errors import HeadraceError, InvalidConfig
+from headrace.log.files import raise_descriptor_limit
 from headrace.wire.broker import Broker
 from headrace.wire.config import BrokerConfig, load_config
 from headrace.wire.event_log import log_to_stderr
@@ -39,6 +40,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def run_broker(config: BrokerConfig, ready: Ready = lambda line: None) -> None:
     """Serve until SIGTERM or SIGINT, then stop cleanly. `ready` is called once, with where the broker listens."""
+    raise_descriptor_limit()
     uvloop.run(_serve(config, ready))
 
 
