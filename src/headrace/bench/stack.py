@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Final, TypeVar
 
@@ -26,6 +26,7 @@ ROWS_PER_POLL: Final = 100
 POLL_S: Final = 0.1
 SETTLE_S: Final = 5.0
 
+OWN_PROGRAM: Final = tuple(python_module("headrace"))
 SOURCE: Final = "reports"
 OUTPUT: Final = "low"
 PIPELINE: Final = "low-batteries"
@@ -52,16 +53,16 @@ def measure_stack(directory: Path, say: Say) -> list[Result]:
     with Up(directory) as first:
         bootstrap = first.wait_ready().bootstrap
         ready_s = time.monotonic() - began_s
-        _start_pipeline(first.wait_ready())
-        _feed_until_output(bootstrap, after=0)
+        start_pipeline(first.wait_ready())
+        feed_until_output(bootstrap, after=0)
         first_result_s = time.monotonic() - began_s
         say(f"ready after {ready_s:.1f} s, first result after {first_result_s:.1f} s")
         time.sleep(SETTLE_S)
         resident_mb = processes.proportional_mb(processes.tree(first.pid))
-        before = _output_end(bootstrap)
+        before = output_end(bootstrap)
         began_s = time.monotonic()  # the end of this block is the kill
     with Up(directory, port=bootstrap.rpartition(":")[2]):
-        _feed_until_output(bootstrap, after=before)
+        feed_until_output(bootstrap, after=before)
         recovery_s = time.monotonic() - began_s
         say(f"recovered after {recovery_s:.1f} s")
     return [
@@ -75,12 +76,11 @@ def measure_stack(directory: Path, say: Say) -> list[Result]:
 class Up:
     """`headrace up` inside `with`; at its end kill −9 of every process of it."""
 
-    def __init__(self, directory: Path, port: str = "0") -> None:
+    def __init__(self, directory: Path, port: str = "0", program: Sequence[str] = OWN_PROGRAM) -> None:
+        """`program` may be that of another version."""
         self._directory = directory
         arguments = ["up", "--json", "--data-dir", str(directory), "--port", port, "--http-port", "0"]
-        self._process = subprocess.Popen(
-            python_module("headrace", *arguments), stdout=subprocess.DEVNULL, stdin=subprocess.DEVNULL
-        )
+        self._process = subprocess.Popen([*program, *arguments], stdout=subprocess.DEVNULL, stdin=subprocess.DEVNULL)
 
     @property
     def pid(self) -> int:
@@ -88,7 +88,7 @@ class Up:
 
     def wait_ready(self) -> RunInfo:
         """Raises ExternalFailure."""
-        return _poll("headrace up to be ready", READY_TIMEOUT_S, lambda: RunInfo.read(self._directory))
+        return poll("headrace up to be ready", READY_TIMEOUT_S, lambda: RunInfo.read(self._directory))
 
     def __enter__(self) -> Up:
         return self
@@ -98,7 +98,7 @@ class Up:
         self._process.wait()
 
 
-def _start_pipeline(info: RunInfo) -> None:
+def start_pipeline(info: RunInfo) -> None:
     with Client(info.bootstrap, client_id="headrace-bench") as client:
         client.create_topics({SOURCE: 1, OUTPUT: 1})
     with ServerClient(info) as server:
@@ -106,25 +106,25 @@ def _start_pipeline(info: RunInfo) -> None:
         server.start(PIPELINE)
 
 
-def _feed_until_output(bootstrap: str, after: int) -> int:
+def feed_until_output(bootstrap: str, after: int) -> int:
     """Sends rows until the output has grown; its new end."""
     random = np.random.default_rng(data.SEED)
 
     def grown() -> int | None:
         with Client(bootstrap, client_id="headrace-bench", timeout_ms=1_000) as client:
             data.append_json(client, SOURCE, 0, data.telemetry(random, 0, ROWS_PER_POLL))
-        end = _output_end(bootstrap)
+        end = output_end(bootstrap)
         return end if end > after else None
 
-    return _poll("output", OUTPUT_TIMEOUT_S, grown)
+    return poll("output", OUTPUT_TIMEOUT_S, grown)
 
 
-def _output_end(bootstrap: str) -> int:
+def output_end(bootstrap: str) -> int:
     with Client(bootstrap, client_id="headrace-bench") as client:
         return client.list_offsets(OUTPUT, {0: LATEST}, committed=True)[0].offset
 
 
-def _poll(what: str, timeout_s: float, look: Callable[[], Found | None]) -> Found:
+def poll(what: str, timeout_s: float, look: Callable[[], Found | None]) -> Found:
     """The first answer that is not None. Raises ExternalFailure with the last reason why there was none."""
     deadline_s = time.monotonic() + timeout_s
     reason = "nothing came"

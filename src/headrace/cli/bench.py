@@ -39,6 +39,24 @@ def spine(
     _print(run_spine(settings, _say), as_json)
 
 
+@app.command("recovery")
+def recovery(
+    *,
+    rounds: Annotated[int, typer.Option("--rounds", min=1, max=50, help="The median of so many counts.")] = 3,
+    against: Annotated[
+        str, typer.Option("--against", help="The program `headrace` of another version, run in turns with this one.")
+    ] = "",
+    items: Annotated[str, typer.Option("--items", help="Only these, as a,b,c; default: all.")] = "",
+    as_json: Json = False,
+) -> None:
+    """From kill −9 of everything, the server, Java or the broker until rows come again."""
+    from headrace.bench.recovery import ITEMS, RecoverySettings, run_recovery  # noqa: PLC0415
+
+    settings = RecoverySettings(rounds, _names(items) or ITEMS, against)
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    _print(run_recovery(settings, _say), as_json)
+
+
 @app.command("log")
 def log(
     *,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import contextlib
 import json
 import logging
 import os
@@ -13,15 +14,18 @@ import sys
 import threading
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import uvloop
 
 from headrace.errors import Conflict, HeadraceError, InvalidConfig
 from headrace.process.child import tell_parent
 from headrace.process.ports import LOOPBACK
-from headrace.server.service import Service
 from headrace.server.settings import TOKEN_VARIABLE, ServerSettings
+from headrace.spark.session.session import SparkSettings, begin_session
+
+if TYPE_CHECKING:
+    from headrace.server.service import Service
 
 EXIT_REFUSED: Final = 2
 
@@ -43,6 +47,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def run_server(settings: ServerSettings) -> None:
     """Returns when it was asked to stop, and has. Raises HeadraceError when it cannot start."""
     listener = _listen(settings.port)
+    with contextlib.suppress(OSError):  # told when the session is started
+        begin_session(SparkSettings.below(settings.data_directory, settings.spark, None, {}))
+
+    from headrace.server.service import Service  # noqa: PLC0415  (Java starts while it is imported)
+
     service = Service(settings)
     service.notices.said = tell_parent
     opening = _Opening(service)

@@ -143,12 +143,8 @@ class Engine:
         self._keeper.open()
 
     def _spark_settings(self) -> SparkSettings:
-        own = SparkSettings(self.settings.data_directory / "spark", extra=self.settings.spark_conf)
-        if self.settings.master is not None:
-            own = replace(own, master=self.settings.master)
-        if self.settings.shuffle_partitions is not None:
-            own = replace(own, shuffle_partitions=self.settings.shuffle_partitions)
-        return own
+        own = self.settings
+        return SparkSettings.below(own.data_directory, own.master, own.shuffle_partitions, own.spark_conf)
 
     def _prepare(self, session: SparkSession) -> None:
         """What a new session must know."""

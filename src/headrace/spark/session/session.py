@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import os
 import sys
-from dataclasses import dataclass, field
+from contextlib import ExitStack
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from subprocess import Popen
 from typing import TYPE_CHECKING, Any
 
 from headrace.errors import ExternalFailure
 from headrace.process.python import SAFE_PATH_VARIABLE, safe_python
 from headrace.spark.session.home import spark_home
 from headrace.spark.session.java import java_home
+from headrace.spark.session.launch import Launch, forget_command, found_by_pyspark, keep_command, launch
 from headrace.spark.session.planners import start_planners
 
 if TYPE_CHECKING:
@@ -61,29 +64,105 @@ class SparkSettings:
     java_options: str = ""
     extra: dict[str, str] = field(default_factory=dict)
 
+    @classmethod
+    def below(
+        cls, data_directory: Path, master: str | None, shuffle_partitions: int | None, extra: dict[str, str]
+    ) -> SparkSettings:
+        """Of an engine that keeps its files there."""
+        own = cls(data_directory / "spark", extra=extra)
+        own = own if master is None else replace(own, master=master)
+        return own if shuffle_partitions is None else replace(own, shuffle_partitions=shuffle_partitions)
 
-def start_session(settings: SparkSettings) -> SparkSession:
-    """Starts the JVM, or takes the running one. Raises ExternalFailure when Java is missing or does not start."""
+
+# Java that was started ahead, and the session that it is for.
+_begun: list[tuple[SparkSettings, Launch]] = []
+
+
+def begin_session(settings: SparkSettings) -> None:
+    """Starts Java, so that it starts while the process imports what it needs; `start_session` then waits for it.
+
+    Does nothing where its command is not known yet.
+    """
+    conf = _prepared(settings)
+    if (begun := _launched(settings, conf)) is not None:
+        _begun.append((settings, begun))
+
+
+def _prepared(settings: SparkSettings) -> dict[str, str]:
+    """All that Java finds in files and in the environment. Returns the settings of the session."""
     settings.directory.mkdir(parents=True, exist_ok=True)
     is_local = settings.master.startswith("local")
     os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
     os.environ["PYSPARK_PYTHON"] = start_planners().python if is_local else sys.executable
     log4j = settings.directory / "log4j2.properties"
     log4j.write_text(_LOG4J.format(directory=settings.directory))
+    return {"spark.master": settings.master, "spark.app.name": "headrace", **session_conf(settings, log4j)}
 
-    from pyspark.errors import PySparkException  # noqa: PLC0415  (pyspark costs half a second: only where it is used)
+
+def _launched(settings: SparkSettings, conf: dict[str, str]) -> Launch | None:
+    with spark_home(settings.directory), safe_python():
+        return launch(settings.directory, conf)
+
+
+def start_session(settings: SparkSettings) -> SparkSession:
+    """Starts the JVM, or takes the running one. Raises ExternalFailure when Java is missing or does not start."""
+    conf = _prepared(settings)
+
+    from pyspark import SparkContext  # noqa: PLC0415  (pyspark costs half a second: only where it is used)
+    from pyspark.errors import PySparkException  # noqa: PLC0415
     from pyspark.sql import SparkSession  # noqa: PLC0415
 
-    builder = SparkSession.builder.master(settings.master).appName("headrace")
-    for name, value in session_conf(settings, log4j).items():
+    builder = SparkSession.builder
+    for name, value in conf.items():
         builder = builder.config(name, value)
     try:
-        with java_home(settings.directory), spark_home(settings.directory), safe_python():
+        with ExitStack() as around:
+            started = None if SparkContext._gateway is not None else _connected(settings, conf, around)
+            if started is None:
+                around.enter_context(java_home(settings.directory))
+            around.enter_context(spark_home(settings.directory))
+            around.enter_context(safe_python())
             session = builder.getOrCreate()
+        _know_java(settings, conf, started)
         _let_snapshots_be_copied(session)
         return session
     except (PySparkException, OSError, RuntimeError) as error:
         raise ExternalFailure(f"Spark does not start: {error}", hint="headrace doctor shows what is missing") from error
+
+
+def _connected(settings: SparkSettings, conf: dict[str, str], around: ExitStack) -> Popen[bytes] | None:
+    """A Java of ours that runs, which pyspark finds inside `around`; None where Spark's scripts must start it."""
+    started = _taken(settings) or _launched(settings, conf)
+    connection = None if started is None else started.connection()
+    if started is None or connection is None:
+        forget_command(settings.directory)
+        return None
+    around.enter_context(found_by_pyspark(*connection))
+    return started.process
+
+
+def _taken(settings: SparkSettings) -> Launch | None:
+    """What was begun for this session; what was begun for another is not needed."""
+    found = None
+    while _begun:
+        wanted, begun = _begun.pop()
+        if wanted == settings:
+            found = begun
+        else:
+            begun.kill()
+    return found
+
+
+def _know_java(settings: SparkSettings, conf: dict[str, str], started: Popen[bytes] | None) -> None:
+    """Whoever asks pyspark for its Java process finds ours too; how Spark's scripts started theirs is kept."""
+    from pyspark import SparkContext  # noqa: PLC0415
+
+    gateway: Any = SparkContext._gateway
+    if started is not None:
+        gateway.proc = started
+    elif getattr(gateway, "proc", None) is not None:
+        with spark_home(settings.directory):
+            keep_command(settings.directory, conf, gateway.proc.pid)
 
 
 def _let_snapshots_be_copied(session: SparkSession) -> None:
