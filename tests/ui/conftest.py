@@ -16,8 +16,8 @@ from typing import Any
 
 import httpx
 import pytest
-from tests.missing import skip_without
 from playwright.sync_api import Browser, ConsoleMessage, Page, expect, sync_playwright
+from tests.missing import skip_without
 
 from headrace.errors import NotFound
 from headrace.process import RunInfo

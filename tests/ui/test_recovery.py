@@ -18,6 +18,16 @@ TYPED = "value < 123456789"
 SLOW = {"offline": False, "latency": 600, "downloadThroughput": 60_000, "uploadThroughput": 20_000}
 UNLIMITED = {"offline": False, "latency": 0, "downloadThroughput": -1, "uploadThroughput": -1}
 
+# Keeps every text that the state of the pipeline has while the page is open.
+NOTE_STATES = """() => {
+  window.states = [];
+  const note = () => {
+    for (const badge of document.querySelectorAll("[class*=Badge-label]"))
+      if (!window.states.includes(badge.textContent)) window.states.push(badge.textContent);
+  };
+  new MutationObserver(note).observe(document.body, { subtree: true, childList: true, characterData: true });
+}"""
+
 pytestmark = pytest.mark.slow
 
 
@@ -33,6 +43,7 @@ def test_a_killed_server_is_told_and_nothing_is_lost(
     expect(figures).to_be_visible(timeout=RETURN_TIMEOUT_MS)
     set_condition(page, "value < 3")
     saved(page)
+    page.evaluate(NOTE_STATES)
     up.kill_server()
     connection = page.get_by_role("status", name="Connection")
     expect(connection).to_contain_text("not reachable", timeout=RETURN_TIMEOUT_MS)
@@ -48,6 +59,7 @@ def test_a_killed_server_is_told_and_nothing_is_lost(
     expect(node(page, "small")).to_contain_text("value < 4")
     expect(page.get_by_text("running", exact=True).first).to_be_visible(timeout=RETURN_TIMEOUT_MS)
     expect(live).to_have_css("opacity", "1")
+    assert "not started" not in page.evaluate("window.states"), "a pipeline that comes back is not to be started"
     stop(api, "through-a-crash")
     complaints.clear()  # the browser writes lost connections to the console
 
