@@ -18,6 +18,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, Self, TypeAlias
 
+from headrace.credential import credential_path, use_credential
 from headrace.errors import InvalidInput, JobFailed
 from headrace.graph import Builder, Document
 from headrace.kafka import Reader, Sender
@@ -70,6 +71,7 @@ class Local:
             broker = _start_broker(data, self._port)
             opening.callback(broker.stop)
             self._bootstrap = f"{LOOPBACK}:{broker.wait_ready(BROKER_START_TIMEOUT_S)['port']}"
+            use_credential(self._bootstrap, credential_path(data.path / "log"))
             settings = EngineSettings(data.path, self._bootstrap, data.path / "log", spark_conf=self._spark_conf)
             self._engine = opening.enter_context(Engine(settings))
             self._open = opening.pop_all()

@@ -11,6 +11,7 @@ from typing import Final, Self
 from confluent_kafka import OFFSET_BEGINNING, OFFSET_END, Consumer, KafkaError, KafkaException, Message, TopicPartition
 from confluent_kafka import Producer as KafkaProducer
 
+from headrace.credential import client_settings
 from headrace.errors import ExternalFailure, InvalidInput, NotFound
 
 IN_FLIGHT_MAX: Final = 10_000
@@ -43,6 +44,7 @@ class Sender:
         self.acked = 0
         self._producer = KafkaProducer(
             {
+                **client_settings(bootstrap),
                 "bootstrap.servers": bootstrap,
                 "client.id": client_id,
                 "enable.idempotence": True,
@@ -103,6 +105,7 @@ class Reader:
         self._consumer = Consumer(
             {
                 **_QUIET,
+                **client_settings(bootstrap),
                 "bootstrap.servers": bootstrap,
                 "client.id": client_id,
                 "group.id": "headrace-unused",  # librdkafka asks for one even where no group is joined

@@ -94,6 +94,14 @@ def test_wrong_requests_are_refused_with_a_reason(
     assert response.json()["detail"]
 
 
+@pytest.mark.parametrize("topic", ["__commits.shop.q", "__signals", "_schemas"])
+def test_topics_of_our_own_parts_take_no_messages(client: httpx.Client, topic: str) -> None:
+    """One junk record there could stop a pipeline."""
+    answer = client.post(f"/api/topics/{topic}/messages", json={"value": "x"})
+    assert answer.status_code == 400, answer.text
+    assert "written by Headrace itself" in answer.text
+
+
 def test_a_produced_message_is_read_back(client: httpx.Client) -> None:
     client.post("/api/topics", json={"name": "written", "partitions": 2})
     body = {"partition": 1, "key": "k", "value": {"a": [1, "é"]}, "value_encoding": "json", "headers": {"h": "v"}}

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 from confluent_kafka import Consumer, Producer, TopicPartition
 
+from headrace.credential import credential_path, use_credential
 from headrace.graph.document import Document
 from headrace.graph.text import parse_text
 from headrace.graph.validation import validate
@@ -141,6 +142,7 @@ def stack(tmp_path_factory: pytest.TempPathFactory, catalogue: Catalogue) -> Ite
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as broker:
         assert broker.stdout is not None
         bootstrap = f"127.0.0.1:{json.loads(broker.stdout.readline())['port']}"
+        use_credential(bootstrap, credential_path(data / "log"))
         try:
             with Engine(EngineSettings(data, bootstrap, data / "log"), catalogue) as engine:
                 yield Stack(bootstrap, data, engine)

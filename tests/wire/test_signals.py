@@ -14,6 +14,7 @@ import pytest
 from aiokafka import AIOKafkaConsumer, TopicPartition
 from confluent_kafka import KafkaError, Producer
 
+from headrace.credential import client_settings
 from headrace.errors import ExternalFailure, InvalidInput
 from headrace.kafka import Reader, Sender
 from headrace.log import LogStore, decode_fetched, encode_batches, parse_batches, with_producer
@@ -48,7 +49,8 @@ def test_a_plain_kafka_client_sends_a_signal_and_reads_its_cut(shared_broker: Br
     client.create_topics({"plain": 2, "beside": 1})
     client.produce({"plain": {0: rows(3), 1: rows(1)}})
     outcome: list[KafkaError | None] = []
-    producer = Producer({"bootstrap.servers": shared_broker.bootstrap, "enable.idempotence": True})
+    settings = {"bootstrap.servers": shared_broker.bootstrap, "enable.idempotence": True}
+    producer = Producer({**settings, **client_settings(shared_broker.bootstrap)})
     asked = {"kind": "custom", "topics": ["plain", "beside"], "parameters": {"a": 1}, "handling": "until_handled"}
     value = json.dumps(asked)
     producer.produce(SIGNALS_TOPIC, value, key="sent-plainly", on_delivery=lambda error, _: outcome.append(error))

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from headrace.cli.connect import own_broker
 from headrace.cli.options import DEFAULT_DATA_DIR, DataDir, Json
 from headrace.cli.output import print_json
 
@@ -23,7 +24,7 @@ def command(
     from headrace.process import RunInfo  # noqa: PLC0415
 
     try:
-        bootstrap = RunInfo.read(data_dir).bootstrap
+        bootstrap = own_broker(RunInfo.read(data_dir))
     except NotFound:
         bootstrap = None
     report = create_backup(data_dir, open_objects(target), bootstrap=bootstrap)

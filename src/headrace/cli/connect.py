@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from headrace.errors import InvalidInput
+from headrace.credential import use_credential
+from headrace.errors import CorruptData, InvalidInput, NotFound
 from headrace.process.run_file import RunInfo
 
 if TYPE_CHECKING:
@@ -14,7 +16,21 @@ if TYPE_CHECKING:
 
 def bootstrap_of(data_dir: Path, given: str | None) -> str:
     """The given address, else that of the running broker. Raises NotFound when nothing runs."""
-    return kafka_address(given) if given is not None else RunInfo.read(data_dir).bootstrap
+    if given is None:
+        return own_broker(RunInfo.read(data_dir))
+    address = kafka_address(given)
+    with suppress(NotFound, CorruptData):
+        info = RunInfo.read(data_dir)
+        if info.bootstrap == address:
+            return own_broker(info)
+    return address
+
+
+def own_broker(info: RunInfo) -> str:
+    """The address of a broker that runs; from now on clients of this process are its own parts."""
+    if info.credential:
+        use_credential(info.bootstrap, info.credential)
+    return info.bootstrap
 
 
 def kafka_address(given: str) -> str:

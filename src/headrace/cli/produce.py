@@ -12,6 +12,7 @@ import typer
 from headrace.cli.connect import bootstrap_of
 from headrace.cli.options import DEFAULT_DATA_DIR, Bootstrap, DataDir, Json
 from headrace.cli.output import console, print_json
+from headrace.credential import require_ordinary
 from headrace.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -32,6 +33,7 @@ def command(
     """Write records: lines of JSON from standard input, or --value."""
     if key_field is not None and (raw or key is not None):
         raise InvalidInput("--key-field goes with neither --raw nor --key")
+    require_ordinary(topic)
     address = bootstrap_of(data_dir, bootstrap)
     _require_topic(address, topic)
 

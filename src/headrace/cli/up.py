@@ -64,10 +64,13 @@ def command(
 
 def _announce(info: RunInfo, as_json: bool) -> None:
     if as_json:
-        print_json({"ready": True, "url": info.url_with_token, "bootstrap": info.bootstrap, "pid": info.pid})
+        print_json(
+            {"ready": True, "url": info.url_with_token, "bootstrap": info.public or info.bootstrap, "pid": info.pid}
+        )
         return
     out = console()
     out.print("\n[bold green]Headrace is ready[/]")
-    out.print(f"  broker  {info.bootstrap}  (any Kafka client)", markup=False)
+    who = "Kafka clients that authenticate" if info.authenticated else "any Kafka client"
+    out.print(f"  broker  {info.public or info.bootstrap}  ({who})", markup=False)
     out.print(f"  editor  {info.url_with_token}", markup=False, soft_wrap=True)
     out.print("\nCtrl-C stops it.\n", style="dim")

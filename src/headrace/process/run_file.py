@@ -27,6 +27,11 @@ class RunInfo:
     bootstrap: str
     http_port: int
     token: str
+    # The file with the broker's credential; empty for a cluster elsewhere.
+    credential: str = ""
+    # Where others reach the broker, if that is another address; and whether they have to authenticate there.
+    public: str = ""
+    authenticated: bool = False
 
     @property
     def url(self) -> str:

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from confluent_kafka import KafkaException, Message, Producer
 
+from headrace.credential import client_settings, require_ordinary
 from headrace.errors import ExternalFailure, InvalidInput
 from headrace.server.bodies import MessageBody
 from headrace.server.contents import encoded
@@ -27,6 +28,7 @@ class MessageSender:
 
     def send(self, topic: str, body: MessageBody) -> ProducedView:
         """Raises InvalidInput for a value not of its encoding, ExternalFailure when the broker did not take it."""
+        require_ordinary(topic)
         delivered: list[tuple[Any, Message]] = []
         key, value = encoded(body.key, body.key_encoding, "key"), encoded(body.value, body.value_encoding, "value")
         partition = CHOSEN_BY_KEY if body.partition is None else body.partition
@@ -52,6 +54,7 @@ class MessageSender:
         if self._producer is None:
             self._producer = Producer(
                 {
+                    **client_settings(self._bootstrap),
                     "bootstrap.servers": self._bootstrap,
                     "client.id": "headrace-server",
                     "acks": "all",

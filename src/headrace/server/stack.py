@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
+from headrace.credential import announced, credential_path
 from headrace.errors import ExternalFailure
 from headrace.process import (
     Command,
@@ -88,17 +89,27 @@ class Stack:
             supervisor.tick()
             if written is None and not supervisor.is_ready:
                 continue
-            info = self._run_info(supervisor)
+            info = self._run_info(supervisor, data)
             if info != written:
                 info.write(data)
                 if written is None:
                     on_ready(info)
                 written = info
 
-    def _run_info(self, supervisor: Supervisor) -> RunInfo:
+    def _run_info(self, supervisor: Supervisor, data: Path) -> RunInfo:
         pids, port = supervisor.pids, supervisor.answers[SERVER]["port"]
-        bootstrap = self._bootstrap(supervisor.answers)
-        return RunInfo(os.getpid(), pids.get(BROKER, 0), pids.get(SERVER, 0), bootstrap, int(str(port)), self._token)
+        bootstrap, broker = self._bootstrap(supervisor.answers), supervisor.answers.get(BROKER, {})
+        return RunInfo(
+            os.getpid(),
+            pids.get(BROKER, 0),
+            pids.get(SERVER, 0),
+            bootstrap,
+            int(str(port)),
+            self._token,
+            credential="" if self.settings.broker else str(credential_path(data / "log")),
+            public=str(broker.get("address", "")),
+            authenticated=bool(broker.get("authenticated", False)),
+        )
 
     def _bootstrap(self, answers: Answers) -> str:
         """Where our own processes reach the broker."""
@@ -129,6 +140,8 @@ class Stack:
             arguments += ["--spark", self.settings.spark]
         # The environment of a process is its owner's secret; its arguments are not.
         secret = {TOKEN_VARIABLE: self._token}
+        if self.settings.broker is None:
+            secret |= announced(self._bootstrap(answers), credential_path(data.path / "log"))
         log_path = data.path / "logs" / "server.log"
         return Command(SERVER, "headrace.server", tuple(arguments), log_path, secret, (data.lock_descriptor,))
 

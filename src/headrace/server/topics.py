@@ -19,6 +19,7 @@ from confluent_kafka.admin import (  # type: ignore[attr-defined]
     ResourceType,
 )
 
+from headrace.credential import client_settings
 from headrace.errors import Conflict, ExternalFailure, HeadraceError, InvalidInput, NotFound, did_you_mean
 from headrace.server.models.topics import PartitionView, TopicEntry, TopicList, TopicSetting, TopicView
 from headrace.wire.client import Client
@@ -48,7 +49,14 @@ class Topics:
     def __init__(self, bootstrap: str, log_directory: Path | None) -> None:
         self.bootstrap = bootstrap
         self._log_directory = log_directory
-        self.admin = AdminClient({"bootstrap.servers": bootstrap, "client.id": "headrace-server", "log_level": 0})
+        self.admin = AdminClient(
+            {
+                **client_settings(bootstrap),
+                "bootstrap.servers": bootstrap,
+                "client.id": "headrace-server",
+                "log_level": 0,
+            }
+        )
 
     def names(self, timeout_s: float = REQUEST_TIMEOUT_S) -> dict[str, list[int]]:
         """Topic → partitions."""

@@ -12,6 +12,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
+from headrace.credential import credential_path, use_credential
 from headrace.errors import Conflict, EngineLost, NotFound, did_you_mean
 from headrace.graph.document import Config, Document
 from headrace.graph.names import require_name
@@ -119,6 +120,8 @@ class Engine:
         self.events = EventBus()
         self.notices = Notices(self.events)
         self._functions: dict[str, SqlFunction] = {}
+        if settings.log_directory is not None:
+            use_credential(settings.bootstrap, credential_path(settings.log_directory))
         self.registry = Registry(TopicJournal(settings.bootstrap))
         self._jobs: dict[str, Job] = {}
         self._looks: set[Look] = set()

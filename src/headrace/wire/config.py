@@ -39,6 +39,9 @@ class BrokerConfig:
     sasl_mechanisms: tuple[str, ...] = ()
     # A connection that has not authenticated by then is closed.
     authentication_ms_max: int = 30_000
+    # Whether a listener without sasl_mechanisms takes clients that do not authenticate. Otherwise it is for our own
+    # parts alone, which use the credential of the data directory.
+    anonymous: bool = True
     # acls: authenticated clients may do what access control lists allow them. none: they may do everything.
     authorization: Literal["acls", "none"] = "acls"
     # Users whom access control lists do not bind. Those of certificates are given by their subject, "CN=…".

@@ -10,6 +10,7 @@ from typing import Any, Final
 from headrace.errors import InvalidConfig
 from headrace.wire.config import BrokerConfig
 from headrace.wire.security.access import ANONYMOUS
+from headrace.wire.security.credentials import Credential
 from headrace.wire.security.registry import SecurityRegistry
 from headrace.wire.security.session import AccessPolicy, Session
 from headrace.wire.services import Endpoint
@@ -41,18 +42,21 @@ class Listener:
         return Session(self.policy, ANONYMOUS if not certificate else principal_of(certificate), host)
 
 
-def policy_of(config: BrokerConfig, registry: SecurityRegistry) -> AccessPolicy:
-    """Of the main listener. The local one has no rules: whoever is on this machine may do everything."""
+def policy_of(config: BrokerConfig, registry: SecurityRegistry, own: Credential) -> AccessPolicy:
+    """Of the main listener."""
     return AccessPolicy(
         lambda: registry.state,
         config.sasl_mechanisms,
         frozenset(f"User:{user}" for user in config.super_users),
         config.authenticated and config.authorization == "acls",
+        own,
+        config.anonymous,
     )
 
 
-def open_policy(registry: SecurityRegistry) -> AccessPolicy:
-    return AccessPolicy(lambda: registry.state)
+def local_policy(config: BrokerConfig, registry: SecurityRegistry, own: Credential) -> AccessPolicy:
+    """Of the second listener, on loopback. Where others prove who they are it is for our own parts alone."""
+    return AccessPolicy(lambda: registry.state, own=own, anonymous=config.anonymous and not config.authenticated)
 
 
 def principal_of(certificate: dict[str, Any]) -> str:

@@ -11,7 +11,8 @@ from headrace.errors import Conflict
 from headrace.wire.config import BrokerConfig
 from headrace.wire.connection import Connection
 from headrace.wire.door import Door
-from headrace.wire.listener import Listener, open_policy, policy_of, tls_context
+from headrace.wire.listener import Listener, local_policy, policy_of, tls_context
+from headrace.wire.security.credentials import own_credential
 from headrace.wire.security.registry import SecurityRegistry
 from headrace.wire.security.session import AccessPolicy
 from headrace.wire.services import Endpoint
@@ -40,9 +41,10 @@ class Listening:
         """Raises Conflict (port in use) and InvalidConfig (certificates); then none is open."""
         config = self._config
         try:
-            await self._bind(config.host, config.port, tls_context(config), policy_of(config, self._security))
+            own = own_credential(config.data_dir)
+            await self._bind(config.host, config.port, tls_context(config), policy_of(config, self._security, own))
             if config.local_port is not None:
-                await self._bind(LOOPBACK, config.local_port, None, open_policy(self._security))
+                await self._bind(LOOPBACK, config.local_port, None, local_policy(config, self._security, own))
         except BaseException:
             self.close()
             raise

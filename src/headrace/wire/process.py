@@ -54,7 +54,9 @@ async def _serve(config: BrokerConfig, ready: Ready) -> None:
     _keep_collections_short()
     try:
         local = {} if broker.local_port is None else {"local_port": broker.local_port}
-        ready({"ready": True, "host": config.host, "port": broker.port, "pid": os.getpid(), **local})
+        address = f"{config.advertised_host or config.host}:{broker.port}"
+        where = {"host": config.host, "port": broker.port, "address": address}
+        ready({"ready": True, **where, "authenticated": config.authenticated, "pid": os.getpid(), **local})
         await stopping.wait()
     finally:
         await broker.stop()

@@ -19,7 +19,7 @@ from headrace.wire.offset_service import OFFSETS_TOPIC, OffsetService
 from headrace.wire.recalls import Recalls
 from headrace.wire.security.access import Access
 from headrace.wire.security.registry import SecurityRegistry
-from headrace.wire.security.resources import Operation, Resource
+from headrace.wire.security.resources import CLUSTER, Operation, Resource, topic
 from headrace.wire.security.session import Session
 from headrace.wire.security.throttle import Throttle
 from headrace.wire.sequencer import Sequencer
@@ -82,6 +82,12 @@ class Call:
     def require(self, operation: Operation, resource: Resource) -> None:
         """Raises a Refusal unless the client may do that."""
         self.access.require(operation, resource)
+
+    def require_creation(self, name: str) -> None:
+        """Raises a Refusal unless the client may create that topic."""
+        resource = topic(name)
+        if self.access.keeps(Operation.CREATE, resource) or not self.allows(Operation.CREATE, CLUSTER):
+            self.require(Operation.CREATE, resource)
 
     def charge(self, throttle: Throttle, kind: str, size_bytes: int) -> int:
         """Count bytes against the client's quota: how long it is not served after this, which it is told."""

@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
+from headrace.credential import credential_path, use_credential
 from headrace.errors import Conflict, ExternalFailure
 from headrace.log import Storage, now_ms
 from headrace.process.python import python_module
@@ -58,6 +59,7 @@ class BrokerProcess:
             raise ExternalFailure(f"the broker did not start: {self.log}")
         ready = json.loads(line)
         self.port, self.local_port = ready["port"], ready.get("local_port", 0)
+        use_credential(f"127.0.0.1:{self.local_port or self.port}", credential_path(self.data_dir))
 
     def kill(self) -> None:
         """No warning, no clean-up."""
@@ -102,6 +104,7 @@ def broker_in_thread(
         thread.join()
         raise
     try:
+        use_credential(f"{config.host}:{port}", credential_path(config.data_dir))
         yield f"{config.host}:{port}"
     finally:
         loop.call_soon_threadsafe(stopping.set)

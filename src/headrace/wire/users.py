@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
+from headrace.credential import OWN_USER
 from headrace.errors import Conflict, ExternalFailure, InvalidInput, NotFound, did_you_mean
 from headrace.log.directory import DirectoryLock, check_format
 from headrace.log.storage import OsStorage
@@ -27,8 +28,8 @@ def set_password(data_dir: Path, user: str, password: str) -> None:
 
     Raises InvalidInput, Conflict when a broker runs on the directory, ExternalFailure when the disk refused.
     """
-    if not user or "\0" in user or "," in user:
-        raise InvalidInput(f"{user!r} is no user name", valid=["any text without commas"])
+    if not user or "\0" in user or "," in user or user == OWN_USER:
+        raise InvalidInput(f"{user!r} is no user name", valid=[f"any text without commas, but {OWN_USER}"])
     if not password:
         raise InvalidInput("the password is empty")
     with _registry(data_dir) as registry:

@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from headrace.errors import CorruptData
+from headrace.log import encode_batches
 from headrace.operators import Catalogue
 from headrace.signals import SignalRecord, SignalRequest
 from headrace.spark.chains.batch_signals import SignalsRecord
@@ -147,3 +149,16 @@ def test_the_source_ends_at_the_cut_as_soon_as_the_signal_is_sent(query: Query) 
     cuts = query.signals.log.cuts()
     for begin, expected in (({"0": 0, "1": 0}, {str(p): offset for p, offset in cut.items()}), ({"0": 1, "1": 1}, end)):
         assert cuts.limited("rows", {"rows": begin}, begin, end) == expected
+
+
+def test_a_record_that_no_sink_wrote_is_named_and_a_reset_gets_past_it(broker: BrokerProcess) -> None:
+    name = f"junk-{next(_numbers)}"
+    with Client(broker.bootstrap) as client:
+        log = CommitLog(client, name)
+        log.create()
+        client.produce({log.topic: {0: b"".join(encode_batches([None], [b"no json"], [1]))}})
+        with pytest.raises(CorruptData, match="is no commit record"):
+            log.last()
+        opened = CommitRecord(OPENED, 0, "identity", {})
+        log.commit(opened, {})
+        assert CommitLog(client, name).last() == opened

@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 from confluent_kafka import Consumer, KafkaError, KafkaException, Message, TopicPartition
 
+from headrace.credential import client_settings
 from headrace.errors import ExternalFailure
 from headrace.log import Records
 from headrace.spark.specs import TopicLocation
@@ -88,6 +89,7 @@ _consumers: dict[str, Consumer] = {}
 def _consumer(bootstrap: str) -> Consumer:
     if bootstrap not in _consumers:
         settings = {
+            **client_settings(bootstrap),
             "bootstrap.servers": bootstrap,
             "group.id": "headrace-source",
             "enable.auto.commit": False,

@@ -109,10 +109,19 @@ class CommitLog:
     def last(self) -> CommitRecord | None:
         """The newest committed record; None only for a query that was never opened."""
         if self._transaction is None:
-            # Ends whatever an earlier writer left open: a prepared transaction is finished, any other is aborted.
-            self._transaction = Transaction(self._client, self._transactional_id)
-            self._last = self._read_last()
+            self._fenced()
+            try:
+                self._last = self._read_last()
+            except BaseException:
+                self.forget()
+                raise
         return self._last
+
+    def _fenced(self) -> Transaction:
+        """Ends whatever an earlier writer left open: a prepared transaction is finished, any other is aborted."""
+        if self._transaction is None:
+            self._transaction = Transaction(self._client, self._transactional_id)
+        return self._transaction
 
     def peek(self) -> CommitRecord | None:
         """The newest committed record, for those who only look: nobody is fenced."""
@@ -120,9 +129,11 @@ class CommitLog:
 
     def commit(self, record: CommitRecord, rows: Rows) -> None:
         """All rows and the record, atomically. After an error, `forget` and `last` tell what became of it."""
-        self.last()
-        if self._transaction is not None:
-            self._transaction.append({**rows, (self.topic, 0): [_as_batch(record.to_bytes())]})
+        try:
+            self._fenced().append({**rows, (self.topic, 0): [_as_batch(record.to_bytes())]})
+        except BaseException:
+            self.forget()
+            raise
         self._last = record
 
     def close(self) -> None:

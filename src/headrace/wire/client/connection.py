@@ -7,12 +7,15 @@ import socket
 import time
 from typing import Final, TypeVar
 
-from headrace.errors import InvalidConfig
+from headrace.credential import OWN_MECHANISM, OWN_USER, secret_of
+from headrace.errors import Conflict, InvalidConfig
 from headrace.wire.client.errors import ConnectionLost
+from headrace.wire.codes import ErrorCode
 from headrace.wire.frames import Part
 from headrace.wire.messages.cluster import ApiVersionsRequest
+from headrace.wire.messages.security import SaslAuthenticateRequest, SaslHandshakeRequest
 from headrace.wire.packing import INT32, Malformed, Reader, Writer
-from headrace.wire.protocol import API_VERSIONS, Api
+from headrace.wire.protocol import API_VERSIONS, SASL_AUTHENTICATE, SASL_HANDSHAKE, Api
 
 Request = TypeVar("Request")
 Response = TypeVar("Response")
@@ -50,6 +53,36 @@ class BrokerConnection:
         self._ranges: dict[int, tuple[int, int]] = {}
         answer = self.send(API_VERSIONS, ApiVersionsRequest("headrace", "1"), deadline, API_VERSIONS_VERSION)
         self._ranges = {entry.api_key: (entry.min_version, entry.max_version) for entry in answer.api_keys}
+        secret = secret_of(f"{address[0]}:{address[1]}")
+        if secret is not None:
+            self._authenticate(secret, deadline)
+
+    def _authenticate(self, secret: str, deadline: Deadline) -> None:
+        """As one of our own parts. The broker proves that it knows the secret too. Raises Conflict."""
+        from scramp import ScramClient, ScramException  # noqa: PLC0415 - for brokers elsewhere it is not needed
+
+        scram = ScramClient([OWN_MECHANISM], OWN_USER, secret)
+        handshake = self.send(SASL_HANDSHAKE, SaslHandshakeRequest(OWN_MECHANISM), deadline)
+        try:
+            self._require(handshake.error_code is ErrorCode.NONE)
+            scram.set_server_first(self._exchanged(scram.get_client_first(), deadline))
+            scram.set_server_final(self._exchanged(scram.get_client_final(), deadline))
+        except ScramException:
+            self._require(False)
+
+    def _exchanged(self, message: str, deadline: Deadline) -> str:
+        answer = self.send(SASL_AUTHENTICATE, SaslAuthenticateRequest(message.encode()), deadline)
+        self._require(answer.error_code is ErrorCode.NONE)
+        return answer.auth_bytes.decode()
+
+    def _require(self, accepted: bool) -> None:
+        if not accepted:
+            self.close()
+            host, port = self.address
+            raise Conflict(
+                f"broker {host}:{port} does not know the credential of the data directory",
+                hint="another broker listens there, or the file was replaced while it ran: start Headrace again",
+            )
 
     def close(self) -> None:
         self._socket.close()

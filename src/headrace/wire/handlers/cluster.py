@@ -82,8 +82,7 @@ def _looked_up_by_id(services: Services, call: Call, topic_id: UUID | None) -> M
 
 
 def _auto_created(services: Services, call: Call, name: str) -> Topic:
-    if not call.allows(Operation.CREATE, CLUSTER):
-        call.require(Operation.CREATE, topic_resource(name))
+    call.require_creation(name)
     return create_topic(services, name, services.config.default_partition_count, {})
 
 

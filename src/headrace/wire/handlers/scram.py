@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from headrace.credential import OWN_USER
 from headrace.wire.codes import ErrorCode, Refusal
 from headrace.wire.messages.security import (
     AlteredUser,
@@ -63,6 +64,8 @@ def _altered(services: Services, call: Call, request: AlterScramRequest, user: s
 def _changes(services: Services, request: AlterScramRequest, user: str) -> list[tuple[str, Credential | None]]:
     if not user:
         raise Refusal(ErrorCode.UNACCEPTABLE_CREDENTIAL, "the user's name is empty")
+    if user == OWN_USER:
+        raise Refusal(ErrorCode.UNACCEPTABLE_CREDENTIAL, f"{user} stands for Headrace's own parts")
     own = services.security.state.credentials.get(user, {})
     changes: list[tuple[str, Credential | None]] = []
     for deletion in request.deletions:

@@ -21,7 +21,7 @@ from headrace.wire.messages.topics import (
     DeleteTopicsRequest,
     DeleteTopicsResponse,
 )
-from headrace.wire.security.resources import CLUSTER, Operation
+from headrace.wire.security.resources import Operation
 from headrace.wire.security.resources import topic as topic_resource
 from headrace.wire.services import INTERNAL_TOPICS, Call, Services
 
@@ -44,8 +44,7 @@ def create_topics(services: Services, call: Call, request: CreateTopicsRequest) 
 
 def _created(services: Services, call: Call, wanted: CreatableTopic, *, validate_only: bool) -> CreatedTopic:
     try:
-        if not call.allows(Operation.CREATE, CLUSTER):
-            call.require(Operation.CREATE, topic_resource(wanted.name))
+        call.require_creation(wanted.name)
         count = _partition_count(services, wanted)
         settings = {entry.name: entry.value for entry in wanted.configs if entry.value is not None}
         with as_refusals():

@@ -7,8 +7,12 @@ import hashlib
 import hmac
 import secrets
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Final
 
+from headrace.credential import OWN_MECHANISM, credential_path
+from headrace.errors import DiskFailure
+from headrace.process.files import PRIVATE, write_atomically
 from headrace.wire.codes import ErrorCode, Refusal
 
 # Kafka's numbers of the mechanisms, and the hash of each.
@@ -21,6 +25,8 @@ ITERATIONS_MIN: Final = 4_096
 ITERATIONS_MAX: Final = 16_384
 ITERATIONS: Final = 8_192
 SALT_BYTES: Final = 24
+# Of the secret of a data directory: nobody guesses it, so that few iterations do.
+SECRET_BYTES: Final = 32
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +68,23 @@ def from_password(mechanism: str, password: str) -> Credential:
     salt = secrets.token_bytes(SALT_BYTES)
     salted = hashlib.pbkdf2_hmac(HASHES[mechanism], password.encode(), salt, ITERATIONS)
     return from_salted_password(mechanism, salted, salt, ITERATIONS)
+
+
+def own_credential(directory: Path) -> Credential:
+    """Of our own parts, made the first time. Raises DiskFailure."""
+    path = credential_path(directory)
+    try:
+        secret = path.read_text().strip()
+    except FileNotFoundError:
+        secret = ""
+    except OSError as error:
+        raise DiskFailure(f"{path} cannot be read: {error.strerror}") from error
+    if not secret:
+        secret = secrets.token_urlsafe(SECRET_BYTES)
+        write_atomically(path, secret + "\n", mode=PRIVATE)
+    salt = secrets.token_bytes(SALT_BYTES)
+    salted = hashlib.pbkdf2_hmac(HASHES[OWN_MECHANISM], secret.encode(), salt, ITERATIONS_MIN)
+    return from_salted_password(OWN_MECHANISM, salted, salt, ITERATIONS_MIN)
 
 
 def is_password(mechanism: str, credential: Credential, password: str) -> bool:

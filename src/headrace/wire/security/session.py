@@ -6,13 +6,16 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
+from headrace.credential import OWN_MECHANISM, OWN_USER
 from headrace.wire.codes import ErrorCode, Refusal
+from headrace.wire.door import LOOPBACK, address_of
 from headrace.wire.security.access import Access
 from headrace.wire.security.acls import Acls
-from headrace.wire.security.credentials import PLAIN, decoy, is_password
+from headrace.wire.security.credentials import HASHES, PLAIN, Credential, decoy, is_password
 from headrace.wire.security.registry import SecurityState
 
 TOKEN_BYTES_MAX: Final = 64 * 1024
+OWN_PRINCIPAL: Final = f"User:{OWN_USER}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,8 +26,28 @@ class AccessPolicy:
     mechanisms: tuple[str, ...] = ()
     super_users: frozenset[str] = frozenset()
     enforces_acls: bool = False
+    # That of our own parts, who may authenticate on every listener of this machine.
+    own: Credential | None = None
+    # Whether a client may stay that does not authenticate.
+    anonymous: bool = True
+
+    @property
+    def offered(self) -> tuple[str, ...]:
+        """All mechanisms that a client may choose."""
+        extra = () if self.own is None or OWN_MECHANISM in self.mechanisms else (OWN_MECHANISM,)
+        return (*self.mechanisms, *extra)
+
+    def known(self, mechanism: str) -> SecurityState:
+        """Who may authenticate by a mechanism."""
+        users = self.state() if mechanism in self.mechanisms else SecurityState()
+        # Nobody can take that name, whatever a file says.
+        for known in HASHES:
+            users = users.with_credential(OWN_USER, known, self.own if known == OWN_MECHANISM else None)
+        return users
 
     def access_of(self, principal: str, host: str) -> Access:
+        if principal == OWN_PRINCIPAL:
+            return Access(principal, host, own=True)
         bound = self.enforces_acls and principal not in self.super_users
         return Access(principal, host, self._acls if bound else None)
 
@@ -51,7 +74,7 @@ class Session:
         self._host = host
         self._exchange: Exchange | None = None
         self.access = policy.access_of(principal, host)
-        self.authenticated = not policy.mechanisms
+        self.authenticated = not policy.mechanisms and policy.anonymous
         # The client failed to prove who it is: the connection ends with the answer.
         self.rejected = False
         # The client took more than its share: it is not served for so long after the answer.
@@ -59,15 +82,15 @@ class Session:
 
     @property
     def mechanisms(self) -> tuple[str, ...]:
-        return self._policy.mechanisms
+        return self._policy.offered
 
     def choose(self, mechanism: str) -> None:
         """Begin an authentication. Raises a Refusal."""
-        if mechanism not in self._policy.mechanisms:
+        if mechanism not in self._policy.offered:
             self.rejected = True
             raise Refusal(ErrorCode.UNSUPPORTED_SASL_MECHANISM, f"enabled are {', '.join(self.mechanisms)}")
         kind = PlainExchange if mechanism == PLAIN else ScramExchange
-        self._exchange = kind(mechanism, self._policy.state())
+        self._exchange = kind(mechanism, self._policy.known(mechanism))
 
     def answer(self, token: bytes) -> bytes:
         """The broker's answer to a client's token. Raises a Refusal; the client may then not try again."""
@@ -82,9 +105,16 @@ class Session:
             self.rejected, self._exchange = True, None
             raise
         if self._exchange.user is not None:
+            self._require_place(self._exchange.user)
             self.access = self._policy.access_of(f"User:{self._exchange.user}", self._host)
             self.authenticated, self._exchange = True, None
         return answer
+
+    def _require_place(self, user: str) -> None:
+        """Our own parts are on this machine."""
+        if user == OWN_USER and address_of(self._host) != LOOPBACK:
+            self.rejected, self._exchange = True, None
+            raise Refusal(ErrorCode.SASL_AUTHENTICATION_FAILED, f"{OWN_USER} is only known on loopback")
 
 
 class PlainExchange:
