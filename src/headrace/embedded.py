@@ -11,6 +11,7 @@ with headrace.local() as h:
 from __future__ import annotations
 
 import json
+import logging
 import tempfile
 from collections.abc import Iterable, Mapping
 from contextlib import ExitStack
@@ -34,6 +35,8 @@ from headrace.wire.client.signals import known_signals, send_signal
 
 BROKER_START_TIMEOUT_S: Final = 60.0
 IDLE_TIMEOUT_S: Final = 120.0
+
+_log = logging.getLogger(__name__)
 
 Row: TypeAlias = Mapping[str, Any]
 
@@ -68,6 +71,8 @@ class Local:
         with ExitStack() as opening:
             directory = self._given or Path(opening.enter_context(_temporary_directory()))
             data = opening.enter_context(DataDirectory.open(directory))
+            if data.note is not None:
+                _log.warning(data.note)
             broker = _start_broker(data, self._port)
             opening.callback(broker.stop)
             self._bootstrap = f"{LOOPBACK}:{broker.wait_ready(BROKER_START_TIMEOUT_S)['port']}"

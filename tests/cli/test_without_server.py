@@ -10,6 +10,9 @@ from typing import Any
 
 import pytest
 
+from headrace.graph.document import Document, Node
+from headrace.graph.store import Store
+
 SQL = """CREATE STREAM telemetry (drone STRING, battery DOUBLE) WITH (topic = 'telemetry', format = 'json');
 CREATE STREAM low WITH (topic = 'low', format = 'json') AS SELECT drone, battery FROM telemetry WHERE battery < 20;
 """
@@ -163,6 +166,26 @@ def test_doctor_finds_this_machine_fit(headrace: Any) -> None:
     assert (result.code, result.json["healthy"]) == (0, True), result.out
     assert {"Python", "Java", "memory", "disk", "data directory", "broker port", "server port"} <= set(checks)
     assert all(check["state"] in ("fine", "optional") for check in checks.values())
+
+
+def test_doctor_finds_plain_passwords_and_secrets_are_none(headrace: Any) -> None:
+    data = headrace.directory / "headrace-data"
+    data.mkdir()
+    store = Store(data / "headrace.sqlite")
+    for password in ("plain", "${secret:PW}"):
+        url = f"http://user:{password}@host/{{n}}"
+        store.save(Document(f"p{len(password)}", (Node("n", "http-lookup", {"url": url}),), ()))
+    store.close()
+    found = {check["name"]: check for check in headrace("doctor", "--json", "--http-port", "0").json["checks"]}
+    assert found["passwords"]["found"] == "in plain text in p5 version 1"
+    assert "${secret:NAME}" in found["passwords"]["remedy"]
+    assert headrace("secret", "set", "PW", "--file", "-", "--json", stdin="word\n").json == {
+        "secret": "PW",
+        "set": True,
+    }
+    assert headrace("secret", "list", "--json").json == {"secrets": ["PW"]}
+    assert (data / "secrets" / "PW").read_text() == "word"
+    assert headrace("secret", "remove", "PW").code == 0
 
 
 def test_doctor_says_how_to_mend_a_port_and_a_directory(headrace: Any) -> None:

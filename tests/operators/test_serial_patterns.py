@@ -9,13 +9,14 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
+import httpx
 import numpy as np
 import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from tests.operators.serial_cases import SCHEMA, Case, Row, as_batch, at, output, plans, rows_strategy, same_both_ways
 
-from headrace.errors import InvalidInput, InvalidSyntax
+from headrace.errors import HeadraceError, InvalidInput, InvalidSyntax
 from headrace.graph import Json, Schema
 from headrace.operators import Catalogue
 from headrace.operators.samples import Value
@@ -257,6 +258,24 @@ def test_rows_that_the_service_refuses() -> None:
     with web_service() as (url, _, _most):
         case = Case("http-lookup", {"url": url + "/{k}", "missing": [], "on_error": "drop"})
         assert [row[0] for row in case.batch([("a", 1, None, 1), ("none", 1, None, 1)])] == ["a"]
+
+
+def test_http_lookup_uses_a_secret_and_shows_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HEADRACE_SECRET_KEY", "p@ss{word}")
+    with web_service() as (url, asked, _most):
+        case = Case("http-lookup", {"url": url + "/${secret:KEY}/{k}"})
+        assert [row[-1] for row in case.batch([("a", 1, None, 1)])] == ["P%40SS%7BWORD%7D/A"]
+        assert asked == {"/p%40ss%7Bword%7D/a": 1}
+    gone = Case("http-lookup", {"url": url + "/${secret:KEY}/{k}"})
+    monkeypatch.setattr(httpx.AsyncClient, "get", refused)
+    with pytest.raises(HeadraceError) as caught:
+        gone.batch([("a", 1, None, 1)])
+    assert "${secret:KEY}" in str(caught.value)
+    assert "ss%7Bword" not in str(caught.value)
+
+
+async def refused(client: httpx.AsyncClient, url: str) -> None:
+    raise httpx.ConnectError(f"nobody answers at {url}")
 
 
 KEEPING: list[tuple[str, dict[str, Json]]] = [

@@ -97,3 +97,23 @@ def test_refused_write_is_a_disk_failure_and_leaves_the_old_content(
     with pytest.raises(DiskFailure, match="No space left on device"):
         write_atomically(path, "new")
     assert path.read_text() == "old"
+
+
+def test_a_directory_that_others_could_read_is_closed_to_them(tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    (data / "log").mkdir(parents=True)
+    (data / "log" / "segment").write_text("acked")
+    (data / "program").touch()
+    outside = tmp_path / "outside"
+    outside.touch()
+    (data / "link").symlink_to(outside)
+    for path, mode in ((data, 0o755), (data / "log" / "segment", 0o644), (data / "program", 0o755), (outside, 0o644)):
+        path.chmod(mode)
+    with DataDirectory.open(data) as opened:
+        assert opened.note is not None
+        assert "it is now private" in opened.note
+    modes = {path.name: path.stat().st_mode & 0o777 for path in (data, *data.rglob("*"))}
+    assert modes.pop("link") == 0o644, "what lies elsewhere is left alone"
+    assert modes == {"data": 0o700, "log": 0o700, "segment": 0o600, "program": 0o700, "lock": 0o600, "format": 0o600}
+    with DataDirectory.open(data) as again:
+        assert again.note is None, "it is told once"

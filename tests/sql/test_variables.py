@@ -48,6 +48,15 @@ def test_a_document_may_hold_what_looks_like_a_variable() -> None:
     assert parse(print_sql(document), variables={"x": "1", "y": "2"}) == document
 
 
-@given(st.text(st.sampled_from("${}a:b '")))
+def test_a_secret_stays_a_reference_in_every_notation() -> None:
+    place = "https://u:${secret:PW}@schemas"
+    sql = f"CREATE STREAM t (a INT) WITH (topic = 't', format = 'avro', 'schema.registry' = '{place}');"
+    read = parse(sql + "CREATE STREAM s AS SELECT a FROM t;", variables={"secret": "wrong"})
+    assert read.node("t").config["schema_registry"] == place
+    assert place in print_sql(read)
+    assert parse(print_sql(read)).node("t").config == read.node("t").config
+
+
+@given(st.lists(st.sampled_from([*"${}a:b '", "${secret:a}"])).map("".join))
 def test_escaped_texts_come_back(text: str) -> None:
-    assert expand(escape(text), {"a": "wrong", "b": "wrong"}) == text
+    assert expand(escape(text), {"a": "wrong", "b": "wrong", "secret": "wrong"}) == text

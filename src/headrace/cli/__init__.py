@@ -21,6 +21,7 @@ from headrace.cli import (
     pipeline,
     produce,
     restore,
+    secret,
     signal,
     sql,
     state,
@@ -48,6 +49,7 @@ app.add_typer(topic.app, name="topic")
 app.command("produce")(produce.command)
 app.command("consume")(consume.command)
 app.add_typer(user.app, name="user")
+app.add_typer(secret.app, name="secret")
 app.command("logout")(logout.command)
 app.add_typer(pipeline.app, name="pipeline")
 app.command("backup")(backup.command)

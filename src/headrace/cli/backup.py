@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import asdict
 from typing import Annotated
 
@@ -22,7 +23,9 @@ def command(
     from headrace.backup import create_backup, open_objects  # noqa: PLC0415
     from headrace.errors import NotFound  # noqa: PLC0415
     from headrace.process import RunInfo  # noqa: PLC0415
+    from headrace.process.private import PRIVATE_UMASK  # noqa: PLC0415
 
+    os.umask(PRIVATE_UMASK)  # a copy is as private as what it was made of
     try:
         bootstrap = own_broker(RunInfo.read(data_dir))
     except NotFound:

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import json
 import os
 import platform
 import shutil
+import sqlite3
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Final, Literal
 
 from headrace.errors import HeadraceError
+from headrace.graph.document import texts_in
 from headrace.process.data_directory import DATA_FORMAT
 from headrace.process.ports import require_free_port
 from headrace.process.run_file import RunInfo
+from headrace.process.secrets import holds_plain_secret
 
 MEMORY_BYTES_MIN: Final = 2 * 1024**3
 DISK_BYTES_MIN: Final = 2 * 1024**3
@@ -45,6 +50,7 @@ def examine(data_dir: Path, port: int, http_port: int) -> list[Finding]:
         _memory,
         lambda: _disk(data_dir),
         lambda: _data_directory(data_dir),
+        lambda: _passwords(data_dir),
         lambda: _port("broker port", port, "broker", "--port", data_dir),
         lambda: _port("server port", http_port, "server", "--http-port", data_dir),
         lambda: _tool("kcat", "handy to look into topics; also used by tests"),
@@ -113,6 +119,31 @@ def _state_of(path: Path) -> Finding:
     except HeadraceError:
         return Finding("data directory", "fine", f"{path}, nothing runs on it")
     return Finding("data directory", "fine", f"{path}, in use by process {info.pid}: broker {info.bootstrap}")
+
+
+def _passwords(data_dir: Path) -> Finding:
+    """Versions are immutable: one that holds a password shows it to whoever may see the pipeline."""
+    path = data_dir / "headrace.sqlite"
+    if not path.exists():
+        return Finding("passwords", "fine", "no pipelines yet")
+    found = list(_versions_with_passwords(path))
+    if not found:
+        return Finding("passwords", "fine", "no version of a pipeline holds one")
+    remedy = "save a version with ${secret:NAME} (`headrace secret set NAME`), and change the password"
+    return Finding("passwords", "optional", f"in plain text in {', '.join(found)}", remedy)
+
+
+def _versions_with_passwords(path: Path) -> Iterator[str]:
+    """Read as it is: opening it as a store could bring it to a newer format."""
+    with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as database:
+        try:
+            rows = database.execute("SELECT pipeline || ' version ' || number, document FROM versions").fetchall()
+            rows += database.execute("SELECT 'the draft of ' || pipeline, document FROM drafts").fetchall()
+        except sqlite3.Error:  # of a format that this version does not know; another check tells it
+            return
+    for name, document in rows:
+        if any(map(holds_plain_secret, texts_in(json.loads(document or "{}")))):
+            yield name
 
 
 def _port(name: str, port: int, what: str, option: str, data_dir: Path) -> Finding:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated
@@ -27,7 +28,9 @@ def command(
 ) -> None:
     """Bring a data directory back as it was. Then start it with `headrace up`."""
     from headrace.backup import open_objects, restore_backup  # noqa: PLC0415
+    from headrace.process.private import PRIVATE_UMASK  # noqa: PLC0415
 
+    os.umask(PRIVATE_UMASK)
     manifest = restore_backup(open_objects(source), data_dir, time_ms=None if at is None else _time_ms(at))
     moment = datetime.fromtimestamp(manifest.time_ms / 1000, UTC).isoformat(timespec="milliseconds")
     if as_json:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import TypeAlias
@@ -197,3 +197,12 @@ def _object(value: Json, what: str) -> dict[str, Json]:
     if not isinstance(value, dict):
         raise InvalidInput(f"{what} must be an object, not {type(value).__name__}")
     return value
+
+
+def texts_in(value: object) -> Iterator[str]:
+    """All texts of a config, or of a part of one."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping | list):
+        for part in value.values() if isinstance(value, Mapping) else value:
+            yield from texts_in(part)

@@ -83,7 +83,7 @@ class OsStorage:
     """The operating system's files."""
 
     def open(self, path: Path, *, create: bool = False) -> int:
-        return os.open(path, os.O_RDWR | os.O_CLOEXEC | (os.O_CREAT if create else 0), 0o644)
+        return os.open(path, os.O_RDWR | os.O_CLOEXEC | (os.O_CREAT if create else 0), 0o600)
 
     def close(self, descriptor: int) -> None:
         os.close(descriptor)

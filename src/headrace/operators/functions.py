@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from functools import lru_cache
 from importlib.metadata import entry_points
 from typing import Final
@@ -17,7 +17,7 @@ from typing import Final
 from sqlglot import exp
 
 from headrace.errors import InvalidInput
-from headrace.graph.document import Document, Json, Node
+from headrace.graph.document import Document, Node, texts_in
 from headrace.graph.schema import NUMERIC, UNKNOWN
 from headrace.operators.arrow_types import type_name
 from headrace.operators.imports import load_object
@@ -48,14 +48,14 @@ def find_function(name: str) -> SqlFunction | None:
 
 def placed_functions(document: Document) -> Mapping[str, SqlFunction]:
     """The functions that a pipeline calls by their places. Raises InvalidInput for what cannot be loaded."""
-    texts = [text for node in document.nodes for text in _texts(dict(node.config))]
+    texts = [text for node in document.nodes for text in texts_in(node.config)]
     return {place: _placed(place, folder_signature()) for text in texts for place in _PLACED_CALL.findall(text)}
 
 
 def calls(node: Node, function: str) -> bool:
     """Whether an expression of a node calls a Python function, by its name or its place."""
     call = re.compile(rf"\b{re.escape(function)}`?\s*\(", re.IGNORECASE)
-    return any(call.search(text) for text in _texts(dict(node.config)))
+    return any(call.search(text) for text in texts_in(node.config))
 
 
 def python_function(tree: exp.Expr) -> SqlFunction | None:
@@ -106,14 +106,6 @@ def _fits(found: str, expected: str) -> bool:
     if found in NUMERIC and expected in NUMERIC:
         return _WIDENING.index(found) <= _WIDENING.index(expected)
     return found.startswith("DECIMAL") and expected == "DOUBLE"
-
-
-def _texts(value: Json) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, list | dict):
-        for part in value.values() if isinstance(value, dict) else value:
-            yield from _texts(part)
 
 
 @lru_cache(maxsize=PLACED_KEPT)

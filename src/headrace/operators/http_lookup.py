@@ -26,6 +26,7 @@ from headrace.operators.serial_operator import (
 )
 from headrace.operators.settings import Duration
 from headrace.operators.spec import Port, Spec
+from headrace.process.secrets import REFERENCE, hide, names_in, secret
 from headrace.serial import Batch, group
 from headrace.serial import Operator as Instance
 
@@ -34,7 +35,11 @@ RESPONSE_BYTES_MAX = 1 << 20
 
 
 class HttpLookupConfig(RowErrorConfig):
-    url: str = Field(description="The address to GET; `{column}` stands for the row's value, safely quoted.")
+    url: str = Field(
+        description=(
+            "The address to GET; `{column}` stands for the row's value, safely quoted, `${secret:NAME}` for a secret."
+        )
+    )
     into: str = Field("response", description="The name of the new column: the text of the answer.")
     in_flight: int = Field(16, gt=0, le=IN_FLIGHT_MAX, description="How many requests may be under way at a time.")
     timeout: Duration = Field("10 seconds", description="How long one request may take.")
@@ -103,8 +108,12 @@ class _HttpLookup(Instance):
         """None where a column is null: there is nothing to ask about."""
         if None in values:
             return None
-        quoted = {name: quote(str(value), safe="") for name, value in zip(self._columns, values, strict=True)}
-        return self._config.url.format_map(quoted)
+        quoted = {name: _quoted(str(value)) for name, value in zip(self._columns, values, strict=True)}
+        # Each part that is no secret has columns; a secret may hold braces.
+        parts = REFERENCE.split(self._config.url)
+        return "".join(
+            _quoted(secret(part)) if index % 2 else part.format_map(quoted) for index, part in enumerate(parts)
+        )
 
     async def _fetch_all(self, urls: list[str | None]) -> list[str | None]:
         gate = asyncio.Semaphore(self._config.in_flight)
@@ -114,6 +123,15 @@ class _HttpLookup(Instance):
     async def _fetch(self, client: httpx.AsyncClient, gate: asyncio.Semaphore, url: str | None) -> str | None:
         if url is None:
             return None
+        try:
+            return await self._answer(client, gate, url)
+        except (httpx.HTTPError, ValueError) as error:
+            if not names_in(self._config.url):
+                raise
+            # Messages name the address, and an error is shown and kept.
+            raise ValueError(hide(str(error), self._config.url, _quoted)) from None
+
+    async def _answer(self, client: httpx.AsyncClient, gate: asyncio.Semaphore, url: str) -> str | None:
         async with gate:
             response = await client.get(url)
         if response.status_code in self._config.missing:
@@ -124,10 +142,15 @@ class _HttpLookup(Instance):
         return response.text
 
 
+def _quoted(value: str) -> str:
+    return quote(value, safe="")
+
+
 def _names(url: str) -> list[str]:
     """Columns that the address names, each once. Raises InvalidInput for braces that do not close."""
     try:
-        found = [name for _, name, _, _ in string.Formatter().parse(url) if name is not None]
+        parts = string.Formatter().parse(REFERENCE.sub("", url))
+        found = [name for _, name, _, _ in parts if name is not None]
     except ValueError as error:
         raise InvalidInput(f"the address {url!r} cannot be read: {error}") from error
     return list(dict.fromkeys(found))

@@ -22,7 +22,8 @@ VALUE_SCHEMA: Final = (
 VALUE_MESSAGE: Final = "protobuf only: the message of the .proto file that a value is; left out, the first."
 
 SCHEMA_REGISTRY: Final = (
-    "json, avro and protobuf only: `embedded`, or the URL of a schema registry. Each value names its schema in it."
+    "json, avro and protobuf only: `embedded`, or the URL of a schema registry, a password in it as `${secret:NAME}`. "
+    "Each value names its schema in it."
 )
 
 

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Final
 
 from headrace.errors import DiskFailure, ExternalFailure, HeadraceError, InvalidInput
+from headrace.process.private import PRIVATE_DIRECTORY, PRIVATE_UMASK, child_environment
 from headrace.process.python import python_module
 
 STOP_WAIT_S: Final = 20.0
@@ -65,7 +66,8 @@ class Child:
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=log,
-                env={**os.environ, **command.environment},
+                env={**os.environ, **child_environment(), **command.environment},
+                umask=PRIVATE_UMASK,
                 pass_fds=command.inherited,
                 start_new_session=True,
             )
@@ -196,7 +198,7 @@ def _has_ended(pid: int) -> bool:
 def _open_log(path: Path) -> int:
     """Appends; a log that grew large becomes the one older log that is kept. Raises DiskFailure."""
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        path.parent.mkdir(PRIVATE_DIRECTORY, parents=True, exist_ok=True)
         if path.exists() and path.stat().st_size > LOG_BYTES_MAX:
             path.replace(path.with_suffix(".1.log"))
         return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)

@@ -11,7 +11,8 @@ from types import TracebackType
 from typing import Final, Self
 
 from headrace.errors import Conflict, CorruptData, DiskFailure, InvalidInput
-from headrace.process.files import write_atomically
+from headrace.process.files import PRIVATE, write_atomically
+from headrace.process.private import PRIVATE_DIRECTORY, tighten
 
 DATA_FORMAT: Final = 1
 
@@ -23,33 +24,36 @@ LOCK_POLL_S: Final = 0.1
 class DataDirectory:
     """Locked from `open` to `close`, and for as long as a child that inherited `lock_descriptor` lives."""
 
-    def __init__(self, path: Path, lock_descriptor: int) -> None:
+    def __init__(self, path: Path, lock_descriptor: int, note: str | None = None) -> None:
+        """`note` is a sentence for the log, if there is one."""
         self.path = path
+        self.note = note
         self.lock_descriptor = lock_descriptor
 
     @classmethod
     def open(
         cls, path: Path, *, wait_s: float = LOCK_WAIT_S, clock_s: Callable[[], float] = time.monotonic
     ) -> DataDirectory:
-        """Makes the directory if need be.
+        """Makes the directory if need be; only its owner may look into it afterwards.
 
         Raises Conflict when another process owns it, InvalidInput when it cannot be used or its format is newer,
         DiskFailure when the disk refuses a write.
         """
         path = path.absolute()
         try:
-            path.mkdir(parents=True, exist_ok=True)
-            descriptor = os.open(path / "lock", os.O_RDWR | os.O_CREAT, 0o644)
+            path.mkdir(PRIVATE_DIRECTORY, parents=True, exist_ok=True)
+            descriptor = os.open(path / "lock", os.O_RDWR | os.O_CREAT, PRIVATE)
         except OSError as error:
             raise InvalidInput(f"the data directory {path} cannot be used: {error.strerror}") from error
         try:
             _lock(path, descriptor, clock_s() + wait_s, clock_s)
             _check_format(path)
+            note = tighten(path)
             _sign(path, descriptor)
         except BaseException:
             os.close(descriptor)
             raise
-        return cls(path, descriptor)
+        return cls(path, descriptor, note)
 
     def close(self) -> None:
         os.close(self.lock_descriptor)

@@ -10,7 +10,7 @@ from headrace.errors import DiskFailure
 PRIVATE = 0o600
 
 
-def write_atomically(path: Path, text: str, *, mode: int = 0o644) -> None:
+def write_atomically(path: Path, text: str, *, mode: int = PRIVATE) -> None:
     """On disk when this returns. Raises DiskFailure; then the old content stands."""
     try:
         _write(path, text.encode(), mode)

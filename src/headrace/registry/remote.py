@@ -8,6 +8,7 @@ from urllib.parse import quote, urlsplit
 import httpx
 
 from headrace.errors import ExternalFailure, InvalidInput, NotFound
+from headrace.process.secrets import resolve
 from headrace.registry.schemas import Reference, Schema, require_kind
 
 TIMEOUT_S: Final = 10.0
@@ -16,10 +17,13 @@ _MEDIA_TYPE: Final = "application/vnd.schemaregistry.v1+json"
 
 
 class RemoteRegistry:
-    """A name and a password may stand in the URL. Raises ExternalFailure where no answer comes."""
+    """A name and a password may stand in the URL, best as ${secret:NAME}.
+
+    Raises NotFound for a secret that is not set, ExternalFailure where no answer comes.
+    """
 
     def __init__(self, url: str) -> None:
-        self._url = url.rstrip("/")
+        self._url = resolve(url, lambda value: quote(value, safe="")).rstrip("/")
 
     def by_id(self, schema_id: int) -> Schema:
         return _schema(self._ask("GET", f"schemas/ids/{schema_id}"))

@@ -37,7 +37,7 @@ class LocalFiles:
         try:
             made = _make_folders(path.parent)
             # A file that a crash left half-written has the name of its own attempt: nobody reads it.
-            descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o644)
+            descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
             try:
                 for part in parts:
                     _write_all(descriptor, memoryview(part))

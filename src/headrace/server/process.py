@@ -34,7 +34,8 @@ _log = logging.getLogger(__name__)
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Serves until SIGTERM or SIGINT. Exits with 2 and a sentence on stderr when it cannot start."""
-    logging.getLogger("py4j").setLevel(logging.WARNING)
+    for talkative in ("py4j", "httpx"):  # the latter has a line with the whole address, and passwords in it
+        logging.getLogger(talkative).setLevel(logging.WARNING)
     logging.basicConfig(level=logging.INFO, stream=sys.stderr, format='{"time": "%(asctime)s", "event": "%(message)s"}')
     try:
         run_server(_parse(arguments))

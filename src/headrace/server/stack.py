@@ -23,6 +23,7 @@ from headrace.process import (
     keep_token,
     require_free_port,
 )
+from headrace.process.files import PRIVATE
 from headrace.process.ports import LOOPBACK
 from headrace.process.supervisor import Answers, Part
 from headrace.server.settings import TOKEN_VARIABLE
@@ -72,7 +73,10 @@ class Stack:
                 require_free_port(self.settings.broker_port, "broker", "--port")
             require_free_port(self.settings.http_port, "server", "--http-port")
             self._token = keep_token(data.path, renew=self.settings.new_token)
-            supervisor = Supervisor(self._parts(data), log=self._logger(data.path), limits=self.settings.limits)
+            log = self._logger(data.path)
+            if data.note is not None:
+                log(data.note)
+            supervisor = Supervisor(self._parts(data), log=log, limits=self.settings.limits)
             try:
                 self._keep(supervisor, data.path, on_ready)
             finally:
@@ -150,11 +154,15 @@ class Stack:
 
         def log(sentence: str) -> None:
             # A full disk is told by the parts themselves; it must not end what keeps them running.
-            with contextlib.suppress(OSError), (data / "logs" / "up.log").open("a") as file:
+            with contextlib.suppress(OSError), open(data / "logs" / "up.log", "a", opener=_private) as file:
                 file.write(f"{datetime.now(UTC).isoformat(timespec='milliseconds')} {sentence}\n")
             self._log(sentence)
 
         return log
+
+
+def _private(path: str, flags: int) -> int:
+    return os.open(path, flags, PRIVATE)
 
 
 class BackgroundStack:

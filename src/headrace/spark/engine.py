@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import threading
 import time
@@ -14,11 +15,12 @@ from typing import TYPE_CHECKING, Any
 
 from headrace.credential import credential_path, use_credential
 from headrace.errors import Conflict, EngineLost, NotFound, did_you_mean
-from headrace.graph.document import Config, Document
+from headrace.graph.document import Config, Document, texts_in
 from headrace.graph.names import require_name
 from headrace.graph.validation import Validated, validate
 from headrace.operators import Catalogue
 from headrace.process.python import python_module
+from headrace.process.secrets import FOLDER, FOLDER_VARIABLE, require
 from headrace.registry import Registry, TopicJournal
 from headrace.serial import SqlFunction
 from headrace.spark.chains.batch_signals import SignalsRecord
@@ -143,6 +145,7 @@ class Engine:
             self._compiling = subprocess.Popen(
                 python_module("headrace.spark.session.prepare"), stdin=subprocess.DEVNULL
             )
+        os.environ[FOLDER_VARIABLE] = str(self.settings.data_directory.absolute() / FOLDER)
         self._keeper.open()
 
     def _spark_settings(self) -> SparkSettings:
@@ -155,6 +158,8 @@ class Engine:
         from headrace.spark.sources.registration import register_source  # noqa: PLC0415
 
         self._functions.clear()
+        # A JVM that this process had before knows another folder.
+        session.sparkContext.environment[FOLDER_VARIABLE] = os.environ[FOLDER_VARIABLE]
         register_source(session)
         self._listener = ProgressListener(self._report, self._report_idle)
         session.streams.addListener(self._listener)
@@ -213,6 +218,7 @@ class Engine:
         """
         require_name(document.name)
         validated = validate(document, self.catalogue)
+        require_secrets(document)
         with self._lock:
             running = self._jobs.get(document.name)
             if running is not None and running.state in ("starting", "running"):
@@ -264,6 +270,7 @@ class Engine:
         No list of jobs has it, and no follower of events hears of it. Raises what `start` raises.
         """
         validated = validate(document, self.catalogue)
+        require_secrets(document)
         own = Look(document.name, self._look_places, self._looks.discard)
         with self._lock:
             self._require_room(validated)
@@ -318,6 +325,7 @@ class Engine:
         """Runs the pipeline once over a range of its topics; all rows become visible together, at the end."""
         require_name(document.name)
         validated = validate(document, self.catalogue)
+        require_secrets(document)
         refuse_clocks(validated)
         compilation = over_range(self._compilation(validated, {}, bounded=True), start, end)
         with _named_loss(), Client(self.settings.bootstrap, client_id="headrace-engine") as client:
@@ -544,3 +552,9 @@ def _partitions_wanted(validated: Validated) -> dict[str, int]:
     """Topic → partitions that a sink asks for, should the topic have to be created."""
     configs = validated.configs.values()
     return {config.topic: config.partitions for config in configs if getattr(config, "partitions", None)}
+
+
+def require_secrets(document: Document) -> None:
+    """Raises NotFound, or InvalidInput, for a reference that has no value now."""
+    for node in document.nodes:
+        require(texts_in(node.config))

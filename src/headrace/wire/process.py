@@ -17,6 +17,7 @@ import uvloop
 
 from headrace.errors import HeadraceError, InvalidConfig
 from headrace.log.files import raise_descriptor_limit
+from headrace.process.private import PRIVATE_UMASK
 from headrace.wire.broker import Broker
 from headrace.wire.config import BrokerConfig, load_config
 from headrace.wire.event_log import log_to_stderr
@@ -30,6 +31,7 @@ Ready = Callable[[dict[str, object]], None]
 def main(arguments: Sequence[str] | None = None) -> None:
     """Entry of `python -m headrace.wire`. Exits with 2 and a sentence on stderr when it cannot start."""
     log_to_stderr()
+    os.umask(PRIVATE_UMASK)
     try:
         config, ready_descriptor = _parse(arguments)
         run_broker(config, lambda line: _announce(line, ready_descriptor))

@@ -93,7 +93,7 @@ def _shim(java: Path, directory: Path) -> Path:
     # Renamed into place: several processes may start at once.
     fresh = shim.with_suffix(f".{os.getpid()}")
     fresh.write_text(_SHIM.format(java=java))
-    fresh.chmod(0o755)
+    fresh.chmod(0o700)
     fresh.rename(shim)
     return home
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import sys
 from contextlib import ExitStack
@@ -11,6 +12,7 @@ from subprocess import Popen
 from typing import TYPE_CHECKING, Any
 
 from headrace.errors import ExternalFailure
+from headrace.process.private import PRIVATE_UMASK
 from headrace.process.python import SAFE_PATH_VARIABLE, safe_python
 from headrace.spark.session.home import spark_home
 from headrace.spark.session.java import java_home
@@ -125,6 +127,7 @@ def start_session(settings: SparkSettings) -> SparkSession:
             session = builder.getOrCreate()
         _know_java(settings, conf, started)
         _let_snapshots_be_copied(session)
+        _guard_callbacks(session.sparkContext._gateway)
         return session
     except (PySparkException, OSError, RuntimeError) as error:
         raise ExternalFailure(f"Spark does not start: {error}", hint="headrace doctor shows what is missing") from error
@@ -177,6 +180,30 @@ def _let_snapshots_be_copied(session: SparkSession) -> None:
     local.setConf(own)
 
 
+def _guard_callbacks(gateway: Any) -> None:
+    """The JVM calls this process by a port. There it must show the token that this process shows to the JVM.
+
+    Spark asks for none. Py4J would show it, but forgets it when it is told the port.
+    """
+    from py4j.java_gateway import JavaObject  # noqa: PLC0415
+    from pyspark.java_gateway import ensure_callback_server_started  # noqa: PLC0415
+
+    token = gateway.python_parameters.auth_token = gateway.java_parameters.auth_token
+    # Whoever can reach the port could fill the log otherwise.
+    log = logging.getLogger("py4j.clientserver")
+    if _is_no_refusal not in log.filters:
+        log.addFilter(_is_no_refusal)
+    ensure_callback_server_started(gateway)  # type: ignore[no-untyped-call]
+    caller = JavaObject("GATEWAY_SERVER", gateway._gateway_client).getCallbackClient()
+    shown = gateway.jvm.java.lang.Class.forName("py4j.CallbackClient").getDeclaredField("authToken")
+    shown.setAccessible(True)
+    shown.set(caller, token)
+
+
+def _is_no_refusal(record: logging.LogRecord) -> bool:
+    return not record.getMessage().startswith("Could not authenticate connection")
+
+
 def session_conf(settings: SparkSettings, log4j: Path) -> dict[str, str]:
     """Each line away from Spark's default has its reason beside it."""
     checkpointing = "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager"
@@ -186,6 +213,7 @@ def session_conf(settings: SparkSettings, log4j: Path) -> dict[str, str]:
         "spark.driver.host": "127.0.0.1",  # loopback only
         "spark.driver.bindAddress": "127.0.0.1",
         "spark.ui.enabled": "false",
+        **_authentication(settings.master),
         "spark.driver.memory": f"{settings.driver_memory_mb}m",
         "spark.driver.extraJavaOptions": java_options.strip(),
         "spark.sql.session.timeZone": "UTC",
@@ -201,6 +229,7 @@ def session_conf(settings: SparkSettings, log4j: Path) -> dict[str, str]:
         "spark.python.daemon.module": "headrace.spark.session.daemon",  # forks workers that have imported everything
         "spark.python.unix.domain.socket.enabled": "true",  # halves the task part of a small batch
         "spark.hadoop.fs.file.impl": "org.apache.hadoop.fs.RawLocalFileSystem",  # no .crc files, no chmod forks
+        "spark.hadoop.fs.permissions.umask-mode": f"{PRIVATE_UMASK:03o}",  # checkpoints and state are the owner's
         "spark.sql.streaming.checkpointFileManagerClass": checkpointing,
         "spark.sql.streaming.stateStore.providerClass": state_store,
         "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled": "true",
@@ -212,3 +241,8 @@ def session_conf(settings: SparkSettings, log4j: Path) -> dict[str, str]:
         "spark.ui.showConsoleProgress": "false",
         **settings.extra,
     }
+
+
+def _authentication(master: str) -> dict[str, str]:
+    """Spark makes a secret for itself where it starts all of its processes; a standalone cluster has one of its own."""
+    return {"spark.authenticate": "true"} if master.startswith(("local", "k8s")) else {}

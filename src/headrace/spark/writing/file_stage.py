@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet
 
+from headrace.process.private import users_umask
 from headrace.spark.specs import Output
 from headrace.spark.writing.output_rows import kept_columns, text_rows
 from headrace.spark.writing.staged import FilePart
@@ -21,7 +22,8 @@ class FileStage:
         self.output = output
         self.rows = 0
         directory = Path(output.target)
-        directory.mkdir(parents=True, exist_ok=True)
+        with users_umask():
+            directory.mkdir(parents=True, exist_ok=True)
         # The time keeps apart what attempts of different runs left behind.
         self._path = directory / f"{name}-{time.time_ns():x}.{output.format}"
         self._file: pa.NativeFile | None = None
@@ -32,7 +34,8 @@ class FileStage:
         if not rows.num_rows:
             return
         if self._file is None:
-            self._file = pa.OSFile(str(self._path), "wb")
+            with users_umask():
+                self._file = pa.OSFile(str(self._path), "wb")
             self._writer = _writer(self.output.format, self._file, rows.schema)
         if self._writer is None:
             lines = cast("list[str]", rows.column(0).to_pylist())

@@ -140,7 +140,7 @@ class _Spool:
 
     def _spill(self) -> None:
         if self._file is None:
-            self._file = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o644)
+            self._file = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
         for chunk in self._chunks:
             view = memoryview(chunk)
             while view:

@@ -1,4 +1,7 @@
-"""`${NAME:default}` anywhere in a script, replaced before it is read; `$${` stands for `${` itself."""
+"""`${NAME:default}` anywhere in a script, replaced before it is read; `$${` stands for `${` itself.
+
+`${secret:NAME}` is no variable: it stays as it is.
+"""
 
 from __future__ import annotations
 
@@ -8,8 +11,12 @@ from typing import Final
 
 from headrace.errors import InvalidSyntax, did_you_mean
 from headrace.graph.places import place_at
+from headrace.process.secrets import REFERENCE
 
 _VARIABLE: Final = re.compile(r"\$\$\{|\$\{(?P<name>[A-Za-z_]\w*)(?::(?P<default>[^}]*))?\}|\$\{")
+
+# Of what `expand` would replace, all but the references to secrets.
+_PLAIN: Final = re.compile(rf"(?!(?<!\$){REFERENCE.pattern})\$\{{", re.ASCII)
 
 
 def expand(sql: str, values: Mapping[str, str]) -> str:
@@ -22,12 +29,14 @@ def expand(sql: str, values: Mapping[str, str]) -> str:
 
 def escape(sql: str) -> str:
     """A text that `expand` turns back into this one, whatever the values."""
-    return sql.replace("${", "$${")
+    return _PLAIN.sub("$${", sql)
 
 
 def _replacement(sql: str, match: re.Match[str], values: Mapping[str, str]) -> str:
     if match.group() == "$${":
         return "${"
+    if REFERENCE.fullmatch(match.group()):
+        return match.group()  # stays a reference: its value belongs into no document
     name: str | None = match["name"]
     default: str | None = match["default"]
     if name is None:
