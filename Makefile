@@ -7,7 +7,7 @@ PIP    := $(BIN)/python -m pip --disable-pip-version-check
 # Processes that tests are dealt out to; each may have a stack with Spark of about 2 GB.
 TESTERS ?= 2
 
-.PHONY: help setup editor demo test test-slow check format lock licences clean
+.PHONY: help setup editor demo test test-slow check format lock audit licences clean
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
@@ -56,6 +56,11 @@ lock: ## make the lock files anew (needs uv)
 	uv pip compile --universal --python-version 3.11 --generate-hashes --no-header -q requirements/build.in -o requirements/build.txt
 	uv pip compile --universal --python-version 3.11 --generate-hashes --no-header -q pyproject.toml --group dev -o requirements/dev.txt
 	uv pip compile --universal --python-version 3.11 --generate-hashes --no-header -q pyproject.toml -c requirements/dev.txt -o requirements/runtime.txt
+
+audit: ## known vulnerabilities of the locked parts (asks advisory services: needs a network)
+	@$(PYTHON) -m venv $(VENV)/audit && $(VENV)/audit/bin/python -m pip install --quiet pip-audit==2.10.1
+	@$(VENV)/audit/bin/pip-audit --disable-pip --require-hashes -r requirements/runtime.txt
+	@$(BIN)/python hatch_build.py npm audit --omit=dev
 
 licences: setup ## list the licences of the runtime parts anew
 	@$(BIN)/python requirements/licences.py > THIRD_PARTY_LICENSES.md

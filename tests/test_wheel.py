@@ -122,6 +122,19 @@ def test_it_holds_the_built_editor(wheel: Path) -> None:
     assert {f"{EDITOR}{path}" for path in loaded} <= names
 
 
+def test_it_holds_its_bill_of_materials(wheel: Path) -> None:
+    archive = zipfile.ZipFile(wheel)
+    (name,) = (name for name in archive.namelist() if name.endswith(".dist-info/sboms/headrace.cdx.json"))
+    bill = json.loads(archive.read(name))
+    assert (bill["bomFormat"], bill["metadata"]["component"]["name"]) == ("CycloneDX", "headrace")
+    components = {component["purl"]: component for component in bill["components"]}
+    assert len(components) == len(bill["components"])
+    locked = re.findall(r"^([a-z0-9][\w.-]*)==([^\s;]+)", (ROOT / "requirements" / "runtime.txt").read_text(), re.M)
+    assert {f"pkg:pypi/{part}@{version}" for part, version in locked} <= set(components)
+    assert all(components[f"pkg:pypi/{part}@{version}"]["hashes"] for part, version in locked)
+    assert any(purl.startswith("pkg:npm/react@") for purl in components), "the editor's parts are in it too"
+
+
 def test_every_part_it_asks_for_is_locked(installed: Installed) -> None:
     done = installed("python", "-m", "pip", "check")
     assert done.returncode == 0, done.stdout
