@@ -34,6 +34,9 @@ from headrace.server.client import ServerClient
 from headrace.spark.session.session import SparkSettings, session_conf
 from headrace.wire.client import LATEST, Client
 
+# Starting the whole of it takes a while on a busy machine.
+pytestmark = pytest.mark.timeout(600)
+
 DEADLINE_S = 120
 PASSWORD = "correct/horse@battery"
 FUNCTION = """
