@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from headrace.log import codec as codec_module
 from headrace.log import encode_batches
 from headrace.log.testing import bomb
+from headrace.server import browsing
 from headrace.server.browsing import BUDGET_S, Browser, Question
 from headrace.server.positions import parse_position
 from headrace.wire.client import Client
@@ -56,6 +57,12 @@ def page(client: httpx.Client, topic: str, **query: Any) -> dict[str, Any]:
 
 def values(found: dict[str, Any]) -> list[int]:
     return [message["value"]["value"]["n"] for message in found["messages"]]
+
+
+@pytest.fixture
+def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A page is not cut short because the machine is busy."""
+    monkeypatch.setattr(browsing, "BUDGET_S", 60.0)
 
 
 def test_topics_are_created_listed_changed_and_deleted(client: httpx.Client) -> None:
@@ -119,6 +126,7 @@ def test_a_produced_message_is_read_back(client: httpx.Client) -> None:
     assert "no JSON" in as_json["error"]
 
 
+@pytest.mark.usefixtures("patient")
 def test_the_newest_messages_come_first_and_pages_go_back(client: httpx.Client, numbers: str) -> None:
     first = page(client, numbers, limit=7)
     assert values(first) == list(range(COUNT - 1, COUNT - 8, -1))
@@ -127,6 +135,7 @@ def test_the_newest_messages_come_first_and_pages_go_back(client: httpx.Client, 
     assert not second["is_complete"]
 
 
+@pytest.mark.usefixtures("patient")
 def test_a_place_in_time_is_found_without_reading_what_is_before(client: httpx.Client, numbers: str) -> None:
     moment = datetime.fromtimestamp((FIRST_MS + 15_000) / 1000, UTC).isoformat()
     found = page(client, numbers, limit=5, **{"from": f"timestamp:{moment}"})
@@ -134,6 +143,7 @@ def test_a_place_in_time_is_found_without_reading_what_is_before(client: httpx.C
     assert found["scanned"] < COUNT
 
 
+@pytest.mark.usefixtures("patient")
 def test_offsets_beyond_the_log_are_its_ends(client: httpx.Client, numbers: str) -> None:
     assert values(page(client, numbers, limit=1, **{"from": "timestamp:0001-01-01T00:00:00+14:00"})) == [0]
     assert client.get(f"/api/topics/{numbers}/messages?partition={10**30}").status_code == 404
@@ -142,6 +152,7 @@ def test_offsets_beyond_the_log_are_its_ends(client: httpx.Client, numbers: str)
     assert (future["messages"], future["next"], future["is_complete"]) == ([], None, True)
 
 
+@pytest.mark.usefixtures("patient")
 def test_a_filter_finds_in_keys_and_values_in_both_directions(client: httpx.Client, numbers: str) -> None:
     found = page(client, numbers, filter='"n": 1234', **{"from": "earliest"})
     assert values(found) == [1234, *range(12340, 12350)]
@@ -149,6 +160,7 @@ def test_a_filter_finds_in_keys_and_values_in_both_directions(client: httpx.Clie
     assert page(client, numbers, filter="no such text")["is_complete"]
 
 
+@pytest.mark.usefixtures("patient")
 def test_one_partition_can_be_read(client: httpx.Client, numbers: str) -> None:
     assert values(page(client, numbers, partition=1, limit=3, **{"from": "offset:10"})) == [31, 34, 37]
     assert client.get("/api/topics/numbers/messages?partition=3").status_code == 404
