@@ -9,6 +9,7 @@ import socket
 
 from pyspark import daemon
 
+_ENDED = 1
 _run_worker = daemon.worker
 
 
@@ -17,7 +18,8 @@ def worker(sock: socket.socket, authenticated: bool) -> int:
     try:
         return _run_worker(sock, authenticated)
     except BrokenPipeError:
-        return 0
+        # After a 0 the daemon would run the worker again, on the same dead socket, without end.
+        return _ENDED
 
 
 def manager() -> None:
