@@ -27,6 +27,7 @@ from headrace.process import Child, Command, DataDirectory
 from headrace.process.ports import LOOPBACK
 from headrace.signals import SignalRecord
 from headrace.spark import BatchResult, Engine, EngineSettings, EventBus, JobStatus
+from headrace.spark.jobs.beginning import Begin
 from headrace.spark.jobs.sending import signal_to
 from headrace.sql import Ask, print_statement, read_requests
 from headrace.tables import Tables, declared_in
@@ -125,9 +126,15 @@ class Local:
         sender.flush()
         return sender.sent - before
 
-    def start(self, pipeline: Builder | Document, *, reset: bool = False) -> JobStatus:
-        """Raises InvalidGraph for one that cannot run, NotFound for a source topic that is not there, Conflict."""
-        return self.engine.start(_document(pipeline), reset=reset)
+    def start(
+        self, pipeline: Builder | Document, *, reset: bool = False, begin: Begin | None = None
+    ) -> JobStatus:  # fmt: skip
+        """`begin` is where queries begin that cannot go on exactly from their last commit.
+
+        Raises InvalidGraph for one that cannot run, NotFound for a source topic that is not there, NeedsBegin,
+        Conflict.
+        """
+        return self.engine.start(_document(pipeline), reset=reset, begin=begin)
 
     def signal(
         self,

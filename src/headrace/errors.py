@@ -8,6 +8,8 @@ HeadraceError
 │   └── InvalidSyntax       SQL or text notation that does not parse or resolve
 ├── NotFound                a topic, pipeline, version or job that does not exist
 ├── Conflict                the thing exists, is in use, or changed meanwhile
+│   ├── NeedsBegin          queries of a pipeline would begin anew, and nobody said where
+│   └── NeedsConfirmation   a reset repeats or forgets something, and nobody confirmed that
 ├── ExternalFailure         disk, network, a remote broker: may pass
 │   ├── DiskFailure         a write or a sync that the disk refused
 │   ├── EngineLost          Spark's Java process is not there: it starts, or starts again
@@ -151,6 +153,14 @@ class NotFound(HeadraceError):
 class Conflict(HeadraceError):
     code = "conflict"
     domain = "user"
+
+
+class NeedsBegin(Conflict):
+    code = "needs_begin"
+
+
+class NeedsConfirmation(Conflict):
+    code = "needs_confirmation"
 
 
 class ExternalFailure(HeadraceError):

@@ -233,11 +233,74 @@ def test_sql_runs_and_batches(up: Any) -> None:
         up, "EXPLAIN CHANGE PIPELINE run; DEPLOY PIPELINE run; ROLLBACK PIPELINE run TO VERSION 1; SHOW PIPELINES"
     )
     assert any("battery < 5" in line for (line,) in change)
-    assert (deployed, rolled_back) == ([["run", 2, "running"]], [["run", 1, "running"]])
+    goes_on = "query telemetry goes on from its last commit"
+    assert (deployed, rolled_back) == ([["run", 2, "running", goes_on]], [["run", 1, "running", goes_on]])
     assert ["run", 1, 2, "running"] in shown
     assert "1 (latest 2)" in up("pipeline", "list").out
     assert answers(up, "STOP PIPELINE run") == [[["run", 1, "stopped"]]]
-    assert "latest 2" not in up("pipeline", "list").out, "what a start would take"
+    assert "1 (latest 2)" in up("pipeline", "list").out, "what a start would take"
+
+
+COUNTS = """-- @name counts
+CREATE STREAM counted (drone STRING, battery DOUBLE) WITH (topic = 'counts-in');
+CREATE STREAM totals WITH (topic = 'counts-out') AS
+  SELECT drone, {aggregate} AS battery FROM counted GROUP BY drone EMIT CHANGES;
+"""
+
+
+def test_a_change_says_where_it_begins_and_what_is_refused_changes_nothing(up: Any) -> None:
+    up("topic", "create", "counts-in")
+    up("produce", "counts-in", stdin=rows(3))
+    file = up.directory / "counts.sql"
+    file.write_text(COUNTS.format(aggregate="count(*)"))
+    assert up("sql", str(file), "--run").code == 0
+    assert consumed(up, "counts-out", 3) == [1.0] * 3
+    (before,) = up("pipeline", "status", "counts", "--json").json["jobs"]
+
+    file.write_text(COUNTS.format(aggregate="sum(battery)"))
+    refused = up("sql", str(file), "--run")
+    assert refused.code == 2
+    for said in ("count(*) AS battery", "sum(battery) AS battery", "the state of totals would begin empty", "--begin"):
+        assert said in refused.err, refused.err
+    assert "--reset" not in refused.err
+    assert len(up("pipeline", "versions", "counts", "--json").json["versions"]) == 1, "nothing was saved"
+    (after,) = up("pipeline", "status", "counts", "--json").json["jobs"]
+    assert (after["state"], after["started_at"]) == ("running", before["started_at"]), "nothing was stopped"
+    assert up("sql", str(file), "--run", "--begin", "sometimes").code == 2
+
+    assert up("pipeline", "save", str(file)).code == 0
+    never = up("pipeline", "versions", "counts", "--json").json["versions"]
+    assert [version["ran_at"] is None for version in never] == [False, True]
+    assert "never" in up("pipeline", "versions", "counts").out
+    deploy = up("sql", "DEPLOY PIPELINE counts VERSION 2", "--json")
+    assert deploy.json["error"]["code"] == "needs_begin"
+    assert up("pipeline", "stop", "counts").code == 0
+    started = up("pipeline", "start", "counts")
+    assert "counts version 1 is running" in started.out
+    assert "version 2 never ran" in started.out
+    ((row,),) = answers(up, "DEPLOY PIPELINE counts VERSION 2 BEGIN LAST COMMIT")
+    assert row[:3] == ["counts", 2, "running"]
+    assert row[3].endswith("counts-in-0 at 3; the state of totals begins empty")
+    up("produce", "counts-in", stdin=rows(3))
+    assert consumed(up, "counts-out", 6) == [0.0, 1.0, 1.0, 1.0, 1.0, 2.0]
+    assert up("pipeline", "stop", "counts").code == 0
+
+
+def test_a_reset_says_what_comes_twice_and_must_be_confirmed(up: Any) -> None:
+    up("topic", "create", "again-in")
+    up("produce", "again-in", stdin=rows(30))
+    assert up("sql", write_sql(up, "again"), "--run").code == 0
+    assert len(consumed(up, "again-out", 20)) == 20
+    assert up("pipeline", "stop", "again").code == 0
+    asked = up("pipeline", "start", "again", "--reset")
+    assert asked.code == 2
+    assert "reads again: 30 records of topic again-in" in asked.err
+    assert "topic again-out (up to 2" in asked.err
+    assert "--yes" in asked.err
+    assert up("pipeline", "start", "again", "--truncate").code == 2
+    assert up("pipeline", "start", "again", "--reset", "--yes", "--truncate").code == 0
+    assert len(consumed(up, "again-out", 20)) == 20
+    assert up("pipeline", "stop", "again").code == 0
 
 
 def test_a_select_over_a_stream_shows_rows_while_they_come(up: Any) -> None:

@@ -207,6 +207,41 @@ def test_an_older_file_is_migrated(path: Path, monkeypatch: pytest.MonkeyPatch) 
     connection.close()
 
 
+def test_versions_from_before_it_was_noted_which_ran_count_as_run(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr(database, "MIGRATIONS", database.MIGRATIONS[:2])
+        database.Database(path).close()
+    connection = sqlite3.connect(path)
+    connection.execute("INSERT INTO pipelines (name) VALUES ('alerts')")
+    for number in (1, 2):
+        document = preview(number)
+        values = ("alerts", number, "", "", f"2026-01-0{number}T00:00:00+00:00", document.content_hash)
+        insert = "INSERT INTO versions VALUES (?, ?, ?, ?, ?, ?, ?, '{}')"
+        connection.execute(insert, (*values, document.to_json()))
+    connection.commit()
+    connection.close()
+    store = Store(path)
+    assert all(version.ran_at is not None for version in store.versions("alerts"))
+    assert store.runs_next("alerts").info.number == 2
+    store.close()
+
+
+def test_a_start_takes_what_ran_last_or_else_the_newest(store: Store) -> None:
+    for rows in (1, 2, 3):
+        store.save(preview(rows))
+    assert store.runs_next("alerts").info.number == 3
+    store.note_run("alerts", 2)
+    store.save(preview(4))
+    assert store.runs_next("alerts").info.number == 2
+    assert [version.ran_at is None for version in store.versions("alerts")] == [True, False, True, True]
+    (info,) = store.pipelines()
+    assert (info.latest.number, info.runs_next) == (4, 2)
+    store.note_run("alerts", 1)
+    assert store.runs_next("alerts").info.number == 1
+    with pytest.raises(NotFound):
+        store.runs_next("nothing")
+
+
 def test_a_file_that_is_no_database(path: Path) -> None:
     path.write_bytes(b"not a database, but quite long " * 100)
     with pytest.raises(CorruptData, match="no version store"):

@@ -145,6 +145,20 @@ def test_a_version_is_restored_into_the_draft(client: httpx.Client) -> None:
     assert len(restored.json()["changes"]) == 1
 
 
+def test_a_discarded_draft_goes_back_to_what_ran_last(client: httpx.Client, service: Service) -> None:
+    """A version that failed to start is the latest one, and nobody wants it back."""
+    saved(client)
+    service._store.note_run("alerts", 1)
+    saved(client, TEXT.replace("20", "25"))
+    draft = client.get("/api/pipelines/alerts/draft").json()
+    assert "battery < 25" in draft["notations"]["text"]
+    assert client.delete("/api/pipelines/alerts/draft").status_code == 200
+    draft = client.get("/api/pipelines/alerts/draft").json()
+    assert "battery < 20" in draft["notations"]["text"]
+    ran = [version["ran_at"] is not None for version in client.get("/api/pipelines/alerts/versions").json()["versions"]]
+    assert ran == [True, False]
+
+
 def test_a_template_becomes_a_draft_once(client: httpx.Client) -> None:
     templates = client.get("/api/templates").json()["templates"]
     assert len(templates) >= 5

@@ -103,12 +103,43 @@ def test_a_pipeline_is_paused_and_resumed_by_a_key(open_page: OpenPage, api: htt
     stop(api, "pausing")
 
 
+def has_committed(api: httpx.Client, pipeline: str) -> bool:
+    return all(query["batch"] >= 0 for query in api.get(f"/api/jobs/{pipeline}").json()["queries"])
+
+
+def test_a_change_of_state_asks_where_it_begins_and_stops_nothing(open_page: OpenPage, api: httpx.Client) -> None:
+    api.post("/api/topics", json={"name": "asked", "partitions": 1})
+    send(api, "asked", 1)
+    text = 'topic asked schema="value BIGINT, other BIGINT" as numbers ! deduplicate {key} as once ! to-topic answered as out'
+    made = make_from_text(api, "asking", text.format(key="value"))
+    deploy(api, "asking", made["revision"])
+    wait_until(lambda: has_committed(api, "asking"), "the record is committed")
+    started = api.get("/api/jobs/asking").json()["started_at"]
+    body = {"expected_revision": draft_of(api, "asking")["revision"], "text": text.format(key="other")}
+    assert api.put("/api/pipelines/asking/draft", json=body).status_code == 200
+    page = open_page("/pipelines/asking")
+    expect(node(page, "once")).to_be_visible()
+    page.keyboard.press("ControlOrMeta+Enter")
+    dialog = page.get_by_role("dialog", name="Deploy asking")
+    dialog.get_by_role("button", name="Deploy").click()
+    expect(dialog).to_contain_text("the state of once would begin empty", timeout=FIRST_ROWS_TIMEOUT_MS)
+    assert api.get("/api/jobs/asking").json()["started_at"] == started
+    assert len(api.get("/api/pipelines/asking/versions").json()["versions"]) == 1
+    dialog.get_by_label("Where this pipeline is").check()
+    dialog.get_by_role("button", name="Deploy").click()
+    wait_until(lambda: api.get("/api/jobs/asking").json()["version"] == 2, "version 2 runs")
+    (began,) = api.get("/api/jobs/asking").json()["began"]
+    assert (began["goes_on"], began["empty"]) == (False, ["once"])
+    stop(api, "asking")
+
+
 def test_a_version_that_fails_is_told_and_the_one_before_runs_again(open_page: OpenPage, api: httpx.Client) -> None:
     api.post("/api/topics", json={"name": "with-zero", "partitions": 1})
     send(api, "with-zero", 0)
     source = 'topic with-zero schema="value BIGINT" as numbers'
     good = make_from_text(api, "going-back", f"{source} ! to-topic zeros as out")
     deploy(api, "going-back", good["revision"])
+    wait_until(lambda: has_committed(api, "going-back"), "the record is committed")
     revision = draft_of(api, "going-back")["revision"]
     failing = {"expected_revision": revision, "text": f"{source} ! {DIVIDE} ! to-topic zeros as out"}
     assert api.put("/api/pipelines/going-back/draft", json=failing).status_code == 200
@@ -117,6 +148,9 @@ def test_a_version_that_fails_is_told_and_the_one_before_runs_again(open_page: O
     page.keyboard.press("ControlOrMeta+Enter")
     dialog = page.get_by_role("dialog", name="Deploy going-back")
     dialog.get_by_label("Forget state and offsets").check()
+    dialog.get_by_role("button", name="Deploy").click()
+    expect(dialog).to_contain_text("reads again: 1 record of topic with-zero", timeout=FIRST_ROWS_TIMEOUT_MS)
+    dialog.get_by_label("I have read what is forgotten").check()
     dialog.get_by_role("button", name="Deploy").click()
     expect(dialog).to_contain_text("Version 2 failed at divide", timeout=FIRST_ROWS_TIMEOUT_MS)
     expect(dialog.get_by_label("The record at fault")).to_be_visible()

@@ -12,6 +12,7 @@ import typer
 from headrace.cli.connect import server_of
 from headrace.cli.options import DEFAULT_DATA_DIR, DataDir, Json
 from headrace.cli.output import console, print_json, print_table, print_text
+from headrace.cli.starting import Begin, Reset, Truncate, Yes, choice, confirmed, print_started
 from headrace.errors import InvalidInput
 
 STATUS_COLUMNS: Final = (
@@ -113,8 +114,11 @@ def versions(name: Name, data_dir: DataDir = DEFAULT_DATA_DIR, as_json: Json = F
     if as_json:
         print_json({"versions": found})
     else:
-        rows = ((v["number"], v["saved_at"][:19], v["author"], v["note"], v["content_hash"][:12]) for v in found)
-        print_table(("version", "saved at", "author", "note", "hash"), rows, empty="no versions")
+        rows = (
+            (v["number"], v["saved_at"][:19], _ran(v["ran_at"]), v["author"], v["note"], v["content_hash"][:12])
+            for v in found
+        )
+        print_table(("version", "saved at", "ran at", "author", "note", "hash"), rows, empty="no versions")
 
 
 @app.command("diff")
@@ -138,14 +142,29 @@ def diff(
 def start(
     name: Name,
     *,
-    version: Annotated[int | None, typer.Option("--version", "-v", min=1, help="Default: the latest.")] = None,
-    reset: Annotated[bool, typer.Option("--reset", help="Forget state and offsets: begin at the start.")] = False,
+    version: Annotated[
+        int | None,
+        typer.Option("--version", "-v", min=1, help="Default: the one that ran last, or the latest if none ever ran."),
+    ] = None,
+    begin: Begin = None,
+    reset: Reset = False,
+    yes: Yes = False,
+    truncate: Truncate = False,
     data_dir: DataDir = DEFAULT_DATA_DIR,
     as_json: Json = False,
 ) -> None:
     """Start a pipeline; it runs until stopped, through restarts of the server."""
+    wished = choice(begin, reset=reset, yes=yes, truncate=truncate)
     with server_of(data_dir) as server:
-        _print_job(server.start(name, version=version, reset=reset), as_json)
+        job = confirmed(lambda chosen: server.start(name, version=version, **chosen), wished, as_json=as_json)
+        newer = [] if version or as_json else [v for v in server.versions(name) if v["number"] > job["version"]]
+    if as_json:
+        print_json(job)
+        return
+    print_started(job)
+    for other in newer:
+        ran = "did not run last" if other["ran_at"] else "never ran"
+        print_text(f"  version {other['number']} {ran}: --version {other['number']} starts it")
 
 
 @app.command("stop")
@@ -226,6 +245,10 @@ def delete(
 def _version(pipeline: dict[str, Any]) -> str:
     runs, latest = pipeline["version"], pipeline["latest"]["number"]
     return str(latest) if runs == latest else f"{runs} (latest {latest})"
+
+
+def _ran(at: str | None) -> str:
+    return "never" if at is None else at[:19]
 
 
 def _print_job(job: dict[str, Any], as_json: bool) -> None:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from headrace.cli.connect import server_of
 from headrace.cli.options import DEFAULT_DATA_DIR, DataDir, Json
 from headrace.cli.output import console, print_json, print_table, print_text
+from headrace.cli.starting import Begin, Reset, Truncate, Yes, choice, confirmed, print_started
 from headrace.errors import InvalidInput, LiveQuestion
 
 if TYPE_CHECKING:
@@ -27,7 +28,10 @@ def command(
     run: Annotated[bool, typer.Option("--run", help="Save it and start it on the running server.")] = False,
     batch: Annotated[bool, typer.Option("--batch", help="Run it once over what is there.")] = False,
     name: Annotated[str | None, typer.Option("--name", help="The pipeline's name; default: that of -- @name.")] = None,
-    reset: Annotated[bool, typer.Option("--reset", help="With --run: forget state and offsets first.")] = False,
+    begin: Begin = None,
+    reset: Reset = False,
+    yes: Yes = False,
+    truncate: Truncate = False,
     values: Annotated[
         list[str] | None, typer.Option("--set", help="NAME=VALUE for ${NAME} in the SQL; else from the environment.")
     ] = None,
@@ -48,6 +52,9 @@ def command(
         return
     if run and batch:
         raise InvalidInput("--run and --batch exclude each other")
+    wished = choice(begin, reset=reset, yes=yes, truncate=truncate)
+    if (begin or reset) and not run:
+        raise InvalidInput(f"{'--reset' if reset else '--begin'} is for --run")
 
     from headrace.cli.reading import read_source, show  # noqa: PLC0415
     from headrace.sql import expand  # noqa: PLC0415
@@ -58,7 +65,7 @@ def command(
         return
     pipeline = given.pipeline(variables)
     if run:
-        start_on_server(pipeline, data_dir, reset=reset, as_json=as_json)
+        start_on_server(pipeline, data_dir, wished, as_json=as_json)
     elif batch:
         run_once(pipeline, data_dir, as_json=as_json)
     elif as_json:
@@ -112,17 +119,22 @@ def ask_server(sql: str, data_dir: DataDir, *, start: str | None = None, as_json
             print_table(tuple(result["columns"]), rows, empty="nothing")
 
 
-def start_on_server(pipeline: Pipeline, data_dir: DataDir, *, reset: bool = False, as_json: bool = False) -> None:
+def start_on_server(
+    pipeline: Pipeline, data_dir: DataDir, wished: dict[str, Any] | None = None, *, as_json: bool = False
+) -> None:
+    """Saves it and runs it, instead of the version that runs now; what is refused is not saved."""
     from headrace.cli.reading import body  # noqa: PLC0415
 
     with server_of(data_dir) as server:
-        saved = server.save(body(pipeline), note="headrace sql --run")
-        job = server.start(pipeline.name, version=saved["version"]["number"], reset=reset)
+        made = confirmed(
+            lambda chosen: server.run(body(pipeline), note="headrace sql --run", **chosen),
+            wished or {},
+            as_json=as_json,
+        )
     if as_json:
-        print_json({"version": saved["version"], "job": job})
+        print_json(made)
     else:
-        number = saved["version"]["number"]
-        console().print(f"pipeline {pipeline.name} version {number} is {job['state']}", markup=False)
+        print_started(made["job"])
 
 
 def run_once(pipeline: Pipeline, data_dir: DataDir, *, as_json: bool = False) -> None:

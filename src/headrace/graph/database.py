@@ -42,6 +42,11 @@ MIGRATIONS = (
         layout TEXT
     ) STRICT, WITHOUT ROWID;
     """,
+    # When a version was last started. Of versions from before it is not known: they count as if started when saved.
+    """
+    ALTER TABLE versions ADD COLUMN ran_at TEXT;
+    UPDATE versions SET ran_at = saved_at
+    """,
 )
 
 

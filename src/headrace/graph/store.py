@@ -29,6 +29,8 @@ class VersionInfo:
     author: str
     saved_at: datetime
     content_hash: str
+    ran_at: datetime | None = None
+    """When it was last started; None for a version that never ran."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,9 +50,12 @@ class Saved:
 
 @dataclass(frozen=True, slots=True)
 class PipelineInfo:
+    """`runs_next` is the number of the version that a start takes which names none."""
+
     name: str
     latest: VersionInfo
     is_archived: bool
+    runs_next: int
 
 
 def _now() -> datetime:
@@ -121,6 +126,17 @@ class Store:
         with self._database.reading() as connection:
             return _version(_require_latest(connection, name))
 
+    def runs_next(self, name: str) -> Version:
+        """What a start takes that names no version: the one that ran last, or the newest where none ever ran."""
+        with self._database.reading() as connection:
+            return _version(_runs_next(connection, _require_latest(connection, name)))
+
+    def note_run(self, name: str, number: int) -> None:
+        """Called when a version has started."""
+        with self._database.writing() as connection:
+            update = "UPDATE versions SET ran_at = ? WHERE pipeline = ? AND number = ?"
+            connection.execute(update, (self._clock().isoformat(), name, number))
+
     def compare(self, name: str, old: int, new: int) -> Diff:
         return compare(self.get(name, old).document, self.get(name, new).document)
 
@@ -130,7 +146,10 @@ class Store:
             rows = _rows(
                 connection, f"{_SELECT} WHERE {_IS_LATEST} AND (NOT archived OR ?) ORDER BY name", include_archived
             )
-            return tuple(PipelineInfo(row["name"], _info(row), bool(row["archived"])) for row in rows)
+            return tuple(
+                PipelineInfo(row["name"], _info(row), bool(row["archived"]), _runs_next(connection, row)["number"])
+                for row in rows
+            )
 
     def archive(self, name: str) -> None:
         """Leaves it out of lists; versions stay, and saving a new one brings it back."""
@@ -165,7 +184,7 @@ def _insert(connection: sqlite3.Connection, info: VersionInfo, document: Documen
     revive = "INSERT INTO pipelines (name) VALUES (?) ON CONFLICT (name) DO UPDATE SET archived = 0"
     connection.execute(revive, (info.pipeline,))
     values = (info.pipeline, info.number, info.note, info.author, info.saved_at.isoformat(), info.content_hash)
-    insert = "INSERT INTO versions VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
+    insert = "INSERT INTO versions VALUES (?, ?, ?, ?, ?, ?, ?, ?, NULL)"
     connection.execute(insert, (*values, document.to_json(), layout))
 
 
@@ -194,6 +213,12 @@ def _require_latest(connection: sqlite3.Connection, name: str) -> sqlite3.Row:
     return row
 
 
+def _runs_next(connection: sqlite3.Connection, latest: sqlite3.Row) -> sqlite3.Row:
+    last = f"{_SELECT} WHERE pipeline = ? AND ran_at IS NOT NULL ORDER BY ran_at DESC, number DESC LIMIT 1"
+    ran = _rows(connection, last, latest["pipeline"])
+    return ran[0] if ran else latest
+
+
 def _unknown_pipeline(connection: sqlite3.Connection, name: str) -> NotFound:
     known = [str(row["name"]) for row in _rows(connection, "SELECT name FROM pipelines ORDER BY name")]
     return NotFound(f"no pipeline is named {name!r}", valid=known, hint=did_you_mean(name, known))
@@ -201,7 +226,9 @@ def _unknown_pipeline(connection: sqlite3.Connection, name: str) -> NotFound:
 
 def _info(row: sqlite3.Row) -> VersionInfo:
     saved_at = datetime.fromisoformat(row["saved_at"])
-    return VersionInfo(row["pipeline"], row["number"], row["note"], row["author"], saved_at, row["content_hash"])
+    ran_at = None if row["ran_at"] is None else datetime.fromisoformat(row["ran_at"])
+    own = (row["pipeline"], row["number"], row["note"], row["author"], saved_at, row["content_hash"])
+    return VersionInfo(*own, ran_at)
 
 
 def _version(row: sqlite3.Row) -> Version:

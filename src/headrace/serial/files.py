@@ -65,6 +65,23 @@ class LocalFiles:
     def remove(self, name: str) -> None:
         (self.directory / name).unlink(missing_ok=True)
 
+    def link_all(self, names: Iterable[tuple[str, str]]) -> None:
+        """Files under second names (old, new), on disk when this returns; a crash on the way does no harm.
+
+        Raises DiskFailure.
+        """
+        folders: dict[Path, None] = {}
+        try:
+            for old, new in names:
+                path = self.directory / new
+                folders |= dict.fromkeys((*_make_folders(path.parent), path.parent))
+                path.unlink(missing_ok=True)
+                os.link(self.directory / old, path)
+            for folder in folders:
+                _sync_folder(folder)
+        except OSError as error:
+            raise DiskFailure(f"state files in {self.directory} cannot be renamed: {error.strerror}") from error
+
 
 def _make_folders(folder: Path) -> list[Path]:
     """Makes what is missing; returns the folders that got a new entry by that."""

@@ -7,8 +7,10 @@ from typing import Any, Final, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 from pydantic_core import PydanticSerializationError
 
+from headrace.server.deploying import Choice
 from headrace.server.models.documents import DocumentModel, EdgeModel, LayoutModel
 from headrace.signals import TOPICS_MAX, Handling, Kind
+from headrace.spark.jobs.beginning import Begin
 
 SAMPLE_ROWS_MAX: Final = 200
 TEST_ROWS_MAX: Final = 1_000
@@ -77,12 +79,34 @@ class ExpectedBody(Body):
     expected_revision: int = Field(ge=0, le=NUMBER_MAX)
 
 
-class DeployBody(ExpectedBody):
-    """`reset` forgets state and offsets, where what was stored does not fit the new version."""
+class ChoiceBody(Body):
+    """`begin` is where queries begin that cannot go on exactly; without it they are refused. `reset` forgets state and
+    offsets of all queries: it must be `confirmed` where the pipeline has commits. With `truncate` it first deletes the
+    records of the topics that the pipeline writes to."""
 
+    begin: Begin | None = None
+    reset: bool = False
+    confirmed: bool = False
+    truncate: bool = False
+
+    @model_validator(mode="after")
+    def _truncates_with_reset(self) -> Self:
+        if self.truncate and not self.reset:
+            raise ValueError("truncate is for a reset")
+        return self
+
+    @property
+    def choice(self) -> Choice:
+        return Choice(self.begin, self.reset, self.confirmed, self.truncate)
+
+
+class DeployBody(ExpectedBody, ChoiceBody):
     note: str = ""
     author: str = ""
-    reset: bool = False
+
+
+class RunBody(SaveBody, ChoiceBody):
+    """A pipeline that becomes a version and runs, instead of the version that runs now."""
 
 
 class SignalBody(Body):
@@ -97,11 +121,10 @@ class SignalBody(Body):
     id: str | None = Field(default=None, description="Sent twice under one id, a signal is placed once.")
 
 
-class StartBody(Body):
-    """`reset` forgets state and offsets: the pipeline begins at its sources' start."""
-
-    version: int | None = Field(default=None, ge=1, le=NUMBER_MAX)
-    reset: bool = False
+class StartBody(ChoiceBody):
+    version: int | None = Field(
+        default=None, ge=1, le=NUMBER_MAX, description="Default: the version that ran last, or the newest if none ran."
+    )
 
 
 class BatchBody(PipelineBody):

@@ -18,6 +18,8 @@ from headrace.errors import (
     InvalidInput,
     InvalidSyntax,
     LiveQuestion,
+    NeedsBegin,
+    NeedsConfirmation,
     NotFound,
     Place,
     Problem,
@@ -32,7 +34,17 @@ ANSWER_TIMEOUT_S: Final = 600.0
 LOOK_TIMEOUT_S: Final = 120.0
 
 _KINDS: Final[dict[str, type[HeadraceError]]] = {
-    kind.code: kind for kind in (Conflict, ExternalFailure, InvalidInput, InvalidSyntax, LiveQuestion, NotFound)
+    kind.code: kind
+    for kind in (
+        Conflict,
+        ExternalFailure,
+        InvalidInput,
+        InvalidSyntax,
+        LiveQuestion,
+        NeedsBegin,
+        NeedsConfirmation,
+        NotFound,
+    )
 }
 
 
@@ -70,7 +82,7 @@ class ServerClient:
         return self._call("POST", "/api/pipelines/validate", pipeline)
 
     def pipelines(self) -> list[dict[str, Any]]:
-        """Each with its `state`, that of its job, or stopped; and its `version`: what runs, else the latest."""
+        """Each with its `state`, that of its job, or stopped; and its `version`: what runs, else what a start takes."""
         found = self._list("/api/pipelines", "pipelines")
         return [{**entry, **_state_and_version(entry)} for entry in found if entry["latest"]]
 
@@ -100,8 +112,13 @@ class ServerClient:
     def delete(self, name: str) -> dict[str, Any]:
         return self._call("DELETE", _pipeline(name))
 
-    def start(self, name: str, *, version: int | None = None, reset: bool = False) -> dict[str, Any]:
-        return self._call("POST", f"{_pipeline(name)}/start", {"version": version, "reset": reset})
+    def start(self, name: str, *, version: int | None = None, **choice: Any) -> dict[str, Any]:
+        """`choice`: begin, reset, confirmed and truncate, as in the API."""
+        return self._call("POST", f"{_pipeline(name)}/start", {"version": version, **choice})
+
+    def run(self, pipeline: dict[str, Any], *, note: str = "", author: str = "", **choice: Any) -> dict[str, Any]:
+        """Saved as a version that runs, instead of the one that runs now; `choice` as for `start`."""
+        return self._call("POST", "/api/run", {**pipeline, "note": note, "author": author, **choice})
 
     def stop(self, name: str) -> dict[str, Any]:
         return self._call("POST", f"{_pipeline(name)}/stop")
@@ -179,7 +196,7 @@ class ServerClient:
 def _state_and_version(entry: dict[str, Any]) -> dict[str, Any]:
     state = (entry["job"] or {"state": "stopped"})["state"]
     runs = state not in ("stopped", "failed") and entry["job"]["version"] is not None
-    return {"state": state, "version": entry["job"]["version"] if runs else entry["latest"]["number"]}
+    return {"state": state, "version": entry["job"]["version"] if runs else entry["runs_next"]}
 
 
 def _pipeline(name: str) -> str:

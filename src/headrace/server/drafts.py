@@ -108,6 +108,15 @@ class Drafts:
         self._store.drafts.discard(pipeline)
         self._changed(pipeline, NO_REVISION)
 
+    def revert(self, pipeline: str) -> None:
+        """Without changes afterwards: as the version that runs, or that a start would take."""
+        self.discard(pipeline)
+        if not self._exists(pipeline):
+            return
+        version, latest = self._running(pipeline) or self._store.runs_next(pipeline), self._store.latest(pipeline)
+        if version.info.number != latest.info.number:
+            self._store.drafts.open(pipeline, latest.info.number, version.document, version.layout)
+
     def view(self, draft: Draft) -> DraftView:
         diff, changes_from = self.changes(draft)
         found = inspect(draft.document, self._catalogue)

@@ -33,7 +33,8 @@ def drafts_router(service: Service) -> APIRouter:
 
     @router.delete("/pipelines/{name}/draft")
     def discard_draft(name: str) -> DeletedView:
-        drafts.discard(name)
+        """The next draft is made of the version that runs, or that a start would take."""
+        drafts.revert(name)
         return DeletedView(name=name, deleted=True)
 
     @router.post("/pipelines/{name}/deploy")

@@ -7,7 +7,7 @@ from dataclasses import asdict
 
 from fastapi import APIRouter, Query
 
-from headrace.server.bodies import BatchBody, SampleBody, StartBody, TestRunBody
+from headrace.server.bodies import BatchBody, RunBody, SampleBody, StartBody, TestRunBody
 from headrace.server.models import (
     BatchView,
     EventList,
@@ -15,11 +15,13 @@ from headrace.server.models import (
     JobList,
     JobView,
     RowsView,
+    RunView,
     SampleView,
     TestRunView,
 )
 from headrace.server.notations import read_pipeline
 from headrace.server.service import Service
+from headrace.server.views import version_info
 
 EVENTS_MAX = 1_000
 # Of a pipeline in text notation, which needs some name.
@@ -34,7 +36,15 @@ def jobs_router(service: Service) -> APIRouter:
     def start_pipeline(name: str, body: StartBody | None = None) -> JobView:
         """Runs now and after every restart of the server, until stopped."""
         wanted = body or StartBody()
-        return service.job_view(service.start(name, wanted.version, reset=wanted.reset))
+        return service.job_view(service.start(name, wanted.version, wanted.choice))
+
+    @router.post("/run")
+    def run_pipeline(body: RunBody) -> RunView:
+        """The pipeline becomes a version and runs instead of the one that runs now. What is refused is not saved, and
+        stops nothing."""
+        document = read_pipeline(body, service.catalogue)
+        version, status = service.run(document, note=body.note, author=body.author, choice=body.choice)
+        return RunView(version=version_info(version), job=service.job_view(status))
 
     @router.post("/pipelines/{name}/stop")
     def stop_pipeline(name: str) -> JobView:

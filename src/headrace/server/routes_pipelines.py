@@ -85,7 +85,9 @@ def _shown(service: Service, version: Version) -> PipelineView:
 
 def _entries(service: Service) -> list[PipelineEntry]:
     """Every pipeline that has a version or a draft, by name."""
-    latest = {info.name: version_info(info.latest) for info in service.pipelines()}
+    known = service.pipelines()
+    latest = {info.name: version_info(info.latest) for info in known}
+    runs_next = {info.name: info.runs_next for info in known}
     jobs = {
         job.pipeline: PipelineJob(
             state=job.shown_state, paused_by=job.paused_by, version=service.job_version(job.pipeline)
@@ -97,6 +99,12 @@ def _entries(service: Service) -> list[PipelineEntry]:
         for draft in service.drafts.all()
     }
     return [
-        PipelineEntry(name=name, latest=latest.get(name), job=jobs.get(name), draft=drafts.get(name))
+        PipelineEntry(
+            name=name,
+            latest=latest.get(name),
+            runs_next=runs_next.get(name),
+            job=jobs.get(name),
+            draft=drafts.get(name),
+        )
         for name in sorted({*latest, *drafts})
     ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import secrets
 import threading
+from collections.abc import Iterator
 from contextlib import suppress
 
 from headrace.errors import Conflict, EngineLost, ExternalFailure, HeadraceError, InvalidInput, NotFound
@@ -14,6 +15,7 @@ from headrace.graph.store import PipelineInfo, Saved, Store, Version, VersionInf
 from headrace.operators import Catalogue, WatchedCatalogue
 from headrace.registry import Registry
 from headrace.server.bodies import DeployBody
+from headrace.server.deploying import GO_ON, Choice, Outputs, require_confirmed, require_unread
 from headrace.server.disk_check import DiskCheck
 from headrace.server.drafts import Drafts
 from headrace.server.events import EventStreams
@@ -57,6 +59,7 @@ class Service:
             EngineSettings(data, settings.bootstrap, settings.log_directory, settings.spark),
             self.catalogue,
             stopped_by_signal=self._wanted.forget,
+            versions=self._documents_of,
         )
         self._changing = threading.RLock()
         self._versions: dict[str, Version] = {}
@@ -194,33 +197,54 @@ class Service:
     def deploy(self, name: str, body: DeployBody) -> tuple[VersionInfo, JobStatus]:
         """The draft becomes a version, and that version runs. Where it does not start, what ran before runs again.
 
-        Raises StaleDraft, InvalidGraph (nothing was saved or stopped), and what a start raises.
+        Everything is checked first: what is refused then was not saved, and what runs was not stopped. Raises
+        StaleDraft, InvalidGraph, NeedsBegin, NeedsConfirmation, and what a start raises.
         """
         with self._changing:
             self._require_open()
             draft = self.drafts.require(name, body.expected_revision)
-            validate(draft.document, self.catalogue)
             document = canonical(draft.document, self.catalogue)
+            self._check(document, body.choice)
             saved = self._store.save(document, note=body.note, author=body.author, layout=draft.layout)
             self.drafts.write(draft.document, draft.revision, draft.layout, saved.version.number)
-            return saved.version, self._run_instead(name, saved.version.number, reset=body.reset)
+            return saved.version, self._run_instead(name, saved.version.number, body.choice)
 
-    def switch(self, name: str, number: int | None) -> JobStatus:
+    def run(self, document: Document, *, note: str, author: str, choice: Choice) -> tuple[VersionInfo, JobStatus]:
+        """The pipeline becomes a version, which runs instead of the one that runs now. Raises as `deploy`."""
+        require_name(document.name)
+        with self._changing:
+            self._require_ready()
+            made = canonical(document, self.catalogue)
+            self._check(made, choice)
+            saved = self._store.save(made, note=note, author=author)
+            return saved.version, self._run_instead(document.name, saved.version.number, choice)
+
+    def switch(self, name: str, number: int | None, choice: Choice = GO_ON) -> JobStatus:
         """That version runs, or the newest. Where it does not start, what ran before runs again.
 
-        Raises NotFound, and what a start raises.
+        Everything is checked before what runs is stopped. Raises NotFound, and what a start raises.
         """
         version = self.version(name, number)
         with self._changing:
-            self._require_open()
-            return self._run_instead(name, version.info.number, reset=False)
+            self._require_ready()
+            self._check(version.document, choice)
+            return self._run_instead(name, version.info.number, choice)
 
-    def _run_instead(self, name: str, number: int, *, reset: bool) -> JobStatus:
+    def _check(self, document: Document, choice: Choice) -> None:
+        """Tries all that a start needs, without stopping or saving anything. Raises what a start raises."""
+        validate(document, self.catalogue)
+        beginnings = self._engine.check(document, reset=choice.reset, begin=choice.begin)
+        outputs = Outputs.of(document, self.catalogue)
+        if choice.truncate:
+            require_unread(outputs, (known for known in self.documents() if known.name != document.name))
+        require_confirmed(document, beginnings, choice, outputs, self.topics)
+
+    def _run_instead(self, name: str, number: int, choice: Choice) -> JobStatus:
         before = self.running(name)
-        if before is not None and (before.info.number != number or reset):
+        if before is not None and (before.info.number != number or choice.reset):
             self._engine.stop(name)
         try:
-            return self.start(name, number, reset=reset)
+            return self._run(name, self._store.get(name, number), choice)
         except HeadraceError:
             if before is not None:
                 self._start_again(before)
@@ -228,9 +252,14 @@ class Service:
 
     def _start_again(self, version: Version) -> None:
         try:
-            self.start(version.info.pipeline, version.info.number, reset=False)
+            self._run(version.info.pipeline, version, GO_ON)
         except HeadraceError as error:
             _log.warning("pipeline %s does not start again: %s", version.info.pipeline, error.message)
+
+    def _documents_of(self, name: str) -> Iterator[Document]:
+        """All versions of a pipeline, the newest first."""
+        for info in reversed(self._store.versions(name)):
+            yield self._store.get(name, info.number).document
 
     def restore(self, name: str, number: int, expected_revision: int) -> Draft:
         """The draft becomes that version, as a change of the latest one: a draft that equals its base follows it."""
@@ -250,25 +279,56 @@ class Service:
             with suppress(NotFound):  # it may have been a draft only
                 self._store.delete(name)
 
-    def start(self, name: str, number: int | None, *, reset: bool) -> JobStatus:
-        """Runs now, and again after a restart of the server, until it is stopped."""
-        version = self.version(name, number)
+    def start(self, name: str, number: int | None, choice: Choice = GO_ON) -> JobStatus:
+        """Runs now, and again after a restart of the server, until it is stopped.
+
+        Without a number it is the version that ran last, or the newest where none ever ran.
+        """
+        version = self._store.runs_next(name) if number is None else self._store.get(name, number)
         with self._changing:
             self._require_open()
-            status = self._start(name, version, reset=reset)
-            try:
-                self._wanted.want(name, version.info.number)
-            except HeadraceError:
-                self._engine.stop(name)
-                raise
-            return status
+            running = self.running(name)
+            if running is not None and running.info.number != version.info.number:
+                message = f"pipeline {name!r} runs version {running.info.number}"
+                raise Conflict(message, hint=f"DEPLOY PIPELINE {name} VERSION {version.info.number} runs it instead")
+            if running is not None and choice.reset:
+                raise Conflict(f"pipeline {name!r} is running", hint="stop it first, or reset it with a deploy")
+            if choice.reset:
+                self._check(version.document, choice)
+            return self._run(name, version, choice)
 
-    def _start(self, name: str, version: Version, *, reset: bool) -> JobStatus:
+    def _run(self, name: str, version: Version, choice: Choice) -> JobStatus:
+        if choice.truncate:
+            self.topics.truncate(Outputs.of(version.document, self.catalogue).topics)
+        wanted = self._wanted.versions.get(name)
+        try:
+            status = self._start(name, version, choice)
+            self._store.note_run(name, version.info.number)
+        except HeadraceError:
+            if self._engine.is_running(name):
+                self._engine.stop(name)
+            self._want(name, wanted)
+            raise
+        return status
+
+    def _want(self, name: str, number: int | None) -> None:
+        if number is None:
+            self._wanted.forget(name)
+        else:
+            self._wanted.want(name, number)
+
+    def _start(self, name: str, version: Version, choice: Choice) -> JobStatus:
         """The version is known before: those who hear of the start ask at once what runs."""
         before = self._versions.get(name)
         self._versions[name] = version
         try:
-            return self._engine.start(version.document, reset=reset)
+            return self._engine.start(
+                version.document,
+                reset=choice.reset,
+                begin=choice.begin,
+                # Before its first micro-batch: after a crash, what has committed goes on.
+                decided=lambda: self._wanted.want(name, version.info.number),
+            )
         except BaseException:
             if before is None:
                 del self._versions[name]
@@ -280,7 +340,7 @@ class Service:
         """Starts the version that ran last, or else the latest; one that runs is left as it is."""
         if self.running(name) is not None:
             return self.job(name)
-        return self.start(name, self.job_version(name), reset=False)
+        return self.start(name, self.job_version(name))
 
     def stop(self, name: str) -> JobStatus:
         """Forgotten before it is stopped: a crash in between must not bring it back."""
@@ -332,7 +392,12 @@ class Service:
 
     def job_view(self, status: JobStatus) -> JobView:
         refused = self.signals.refusal(status.pipeline)
-        return job_view(status, self.job_version(status.pipeline), self.sampler.figures(status), refused)
+        began = self._engine.beginnings(status.pipeline)
+        return job_view(status, self.job_version(status.pipeline), self.sampler.figures(status), refused, began)
+
+    def begun(self, name: str) -> list[str]:
+        """Where each query began with the last start, in words."""
+        return [one.summary for one in self._engine.beginnings(name)]
 
     def job_events(self, name: str, limit: int) -> tuple[PipelineEvent, ...]:
         """The newest that are kept, oldest first."""

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 from headrace.errors import Conflict, InvalidInput, InvalidSyntax, LiveQuestion, NotFound, did_you_mean
 from headrace.graph import Document, Schema, canonical, compare, print_text, validate
 from headrace.server.bodies import SignalBody
+from headrace.server.deploying import Choice
 from headrace.server.models.statements import StatementView
 from headrace.spark import JobStatus
 from headrace.spark.planning.rules import rules_of
@@ -124,12 +125,12 @@ class Statements:
         return ["table", "topic", "key"], [[table.name, table.topic, table.key] for table in declared]
 
     def _pipelines(self) -> Table:
-        """With the version that runs, or the latest where none does."""
+        """With the version that runs, or that a start would take where none does."""
         states = {job.pipeline: job.shown_state for job in self._service.jobs()}
         rows: list[list[Cell]] = []
         for info in self._service.pipelines():
             running = self._service.running(info.name)
-            number = info.latest.number if running is None else running.info.number
+            number = info.runs_next if running is None else running.info.number
             rows.append([info.name, number, info.latest.number, states.get(info.name, "stopped")])
         return ["pipeline", "version", "latest", "state"], rows
 
@@ -199,19 +200,23 @@ class Statements:
         return ["change"], [[line] for line in str(diff).splitlines()]
 
     def _steer(self, action: PipelineAction) -> Table:
-        name = action.name.text
+        name, choice = action.name.text, Choice(action.begin)
         match action.action:
             case "start":
-                status = self._service.start(name, None, reset=False)
+                status = self._service.start(name, None, choice)
             case "stop":
                 status = self._service.stop(name)
             case "deploy":
-                status = self._service.switch(name, action.version)
+                status = self._service.switch(name, action.version, choice)
             case "rollback":
-                status = self._service.switch(name, action.version or self._before(name))
+                status = self._service.switch(name, action.version or self._before(name), choice)
             case "pause" | "resume":
                 status = self._hold(name, action.action)
-        return ["pipeline", "version", "state"], [[name, self._service.job_version(name), status.shown_state]]
+        columns = ["pipeline", "version", "state"]
+        row: list[Cell] = [name, self._service.job_version(name), status.shown_state]
+        if action.action in ("start", "deploy", "rollback"):
+            return [*columns, "begins"], [[*row, "; ".join(self._service.begun(name))]]
+        return columns, [row]
 
     def _hold(self, name: str, kind: Literal["pause", "resume"]) -> JobStatus:
         """The signal is in its place, and the job behind it unless it needs longer than a caller likes to wait."""

@@ -7,7 +7,7 @@ from concurrent.futures import Future
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
-from confluent_kafka import KafkaError, KafkaException, TopicPartition
+from confluent_kafka import OFFSET_END, KafkaError, KafkaException, TopicPartition
 from confluent_kafka.admin import (  # type: ignore[attr-defined]
     AdminClient,
     AlterConfigOpType,
@@ -144,6 +144,13 @@ class Topics:
         self.partitions(topic)
         deleted = self.admin.delete_topics([topic], request_timeout=REQUEST_TIMEOUT_S)
         answer(deleted[topic], f"topic {topic!r} cannot be deleted")
+
+    def truncate(self, topics: Iterable[str]) -> None:
+        """Deletes all records that the topics have now; those that are not there are passed over."""
+        known = self.names()
+        ends = [TopicPartition(t, partition, OFFSET_END) for t in topics for partition in known.get(t, ())]
+        for partition, future in (self.admin.delete_records(ends) if ends else {}).items():
+            answer(future, f"the topic {partition.topic!r}")
 
     def bounds(self, partitions: Iterable[tuple[str, int]]) -> dict[tuple[str, int], tuple[int, int]]:
         """First offset kept and the offset after the last one, of each (topic, partition)."""

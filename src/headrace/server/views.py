@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Any
@@ -34,6 +34,7 @@ from headrace.server.models.documents import (
     SchemaView,
 )
 from headrace.server.models.jobs import (
+    BeginningView,
     JobFigures,
     JobView,
     NodeRows,
@@ -45,6 +46,7 @@ from headrace.server.models.operators import OperatorView
 from headrace.server.models.pipelines import ChangeView, DraftView, TemplateView, VersionInfoView
 from headrace.server.models.problems import ProblemView
 from headrace.spark import JobStatus, QueryStatus
+from headrace.spark.jobs.beginning import Beginning
 from headrace.spark.jobs.sample import Sample
 from headrace.templates import Template
 
@@ -116,7 +118,17 @@ def operator_view(operator: AnyOperator) -> OperatorView:
     return OperatorView.model_validate(fields)
 
 
-def job_view(status: JobStatus, version: int | None, figures: JobFigures, signals_refused: str | None) -> JobView:
+def beginning_view(one: Beginning) -> BeginningView:
+    return BeginningView(query=one.plan.name, goes_on=one.goes_on, empty=list(one.empty), text=one.summary)
+
+
+def job_view(
+    status: JobStatus,
+    version: int | None,
+    figures: JobFigures,
+    signals_refused: str | None,
+    began: Iterable[Beginning] = (),
+) -> JobView:
     return JobView(
         **figures.model_dump(exclude={"state", "paused_by", "error"}),
         state=status.shown_state,
@@ -130,6 +142,7 @@ def job_view(status: JobStatus, version: int | None, figures: JobFigures, signal
         signals_refused=signals_refused,
         parameters={node: dict(settings) for node, settings in status.parameters.items()},
         queries=[_query_view(query, figures) for query in status.queries],
+        began=[beginning_view(one) for one in began],
     )
 
 

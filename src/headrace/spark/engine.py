@@ -6,7 +6,7 @@ import os
 import subprocess
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -14,7 +14,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from headrace.credential import credential_path, use_credential
-from headrace.errors import Conflict, EngineLost, NotFound, did_you_mean
+from headrace.errors import Conflict, EngineLost, HeadraceError, NotFound, did_you_mean
 from headrace.graph.document import Config, Document, texts_in
 from headrace.graph.names import require_name
 from headrace.graph.validation import Validated, validate
@@ -30,6 +30,8 @@ from headrace.spark.compiling.compilation import Compilation, CompiledQuery
 from headrace.spark.compiling.recounting import Recounting, closing_times
 from headrace.spark.compiling.source_specs import Range
 from headrace.spark.jobs.batch_run import over_range, refuse_clocks, run_once
+from headrace.spark.jobs.beginning import Begin, Beginning
+from headrace.spark.jobs.decisions import Decisions, source_starts
 from headrace.spark.jobs.events import EventBus
 from headrace.spark.jobs.holds import QueryHold, release_holds
 from headrace.spark.jobs.job import Job, Turns
@@ -46,17 +48,19 @@ from headrace.spark.jobs.query import (
     with_partition_counts,
 )
 from headrace.spark.jobs.query_figures import QueryFigures
-from headrace.spark.jobs.query_signals import QuerySignals, position_of
+from headrace.spark.jobs.query_signals import QuerySignals, position_of, released_by
 from headrace.spark.jobs.sample import Made, Sampling
 from headrace.spark.jobs.sink import Committer, Shown
 from headrace.spark.jobs.status import BatchResult, JobStatus
 from headrace.spark.jobs.totals import TotalsFile
 from headrace.spark.jobs.watchdog import WatchLimits
+from headrace.spark.planning.meaning import Meaning
 from headrace.spark.planning.plan import QueryPlan
 from headrace.spark.planning.queries import plan_queries
 from headrace.spark.planning.rules import plan_text
 from headrace.spark.planning.tables import create_tables
 from headrace.spark.reading.registered import with_schema_ids
+from headrace.spark.reading.starts import resolve_start
 from headrace.spark.reading.topics import open_topic
 from headrace.spark.session.functions import register_functions
 from headrace.spark.session.keeper import SessionKeeper
@@ -96,10 +100,13 @@ class EngineSettings:
 
 @dataclass(slots=True)
 class Start:
-    """How a job was started. Its restarts after failures reset nothing, and a signal that stopped it still does."""
+    """How a job was started. Its restarts after failures go on, and a signal that stopped it still does."""
 
-    reset: bool
+    beginnings: tuple[Beginning, ...] | None
+    """None until it is launched: where its queries begin is decided only then."""
     until_end: bool
+    resumed: bool = False
+    """Whether the version ran before a crash."""
     released: dict[str, dict[str, Offsets]] = field(default_factory=dict)
     """Query → where its sources stood when somebody started it."""
     shown: Shown | None = None
@@ -114,8 +121,10 @@ class Engine:
         catalogue: Catalogue | None = None,
         *,
         stopped_by_signal: Callable[[str], None] = lambda pipeline: None,
+        versions: Callable[[str], Iterable[Document]] = lambda pipeline: (),
     ) -> None:
-        """`stopped_by_signal` is told the name of a pipeline that a signal has stopped."""
+        """`stopped_by_signal` is told the name of a pipeline that a signal has stopped. `versions` tells what other
+        versions a pipeline has, newest first: to find what its stored state means."""
         self.settings = settings
         self._stopped_by_signal = stopped_by_signal
         self.catalogue = catalogue or Catalogue()
@@ -127,6 +136,10 @@ class Engine:
         self.registry = Registry(TopicJournal(settings.bootstrap))
         self._jobs: dict[str, Job] = {}
         self._looks: set[Look] = set()
+        self._begun: dict[str, tuple[Beginning, ...]] = {}
+        self._decisions = Decisions(
+            settings.bootstrap, self._jobs_directory, settings.log_directory, self.catalogue, self.location, versions
+        )
         self._lock = threading.RLock()
         self._keeper = SessionKeeper(
             self._spark_settings(), prepare=self._prepare, lost=self._spark_lost, back=self._spark_back
@@ -208,13 +221,47 @@ class Engine:
     ) -> None:
         self.close()
 
-    def start(self, document: Document, *, reset: bool = False, until_end: bool = False) -> JobStatus:
+    def check(
+        self, document: Document, *, reset: bool = False, begin: Begin | None = None
+    ) -> tuple[Beginning, ...]:  # fmt: skip
+        """What a start would do now, tried as far as that can be without starting anything; what runs goes on.
+
+        Raises what `start` raises.
+        """
+        require_name(document.name)
+        validated = validate(document, self.catalogue)
+        with self._lock:
+            self._require_room(validated, instead_of=document.name)
+            beginnings = self._decisions.made(validated, begin=begin, reset=reset).beginnings
+            compilation = replace(self._compilation(validated, {}), opened_ms=0)
+            for one in beginnings:
+                starts = one.starts if one.stored is None else one.stored.position
+                ranges = {node: Range(dict(starts.get(node, {})), None) for node in one.topics}
+                home = QueryHome(document.name, one.plan, self._jobs_directory)
+                replace(compilation, ranges=ranges, checkpoint=home.checkpoint).query(one.plan)
+        return beginnings
+
+    def beginnings(self, pipeline: str) -> tuple[Beginning, ...]:
+        """Where the queries of a pipeline began when it was last started here."""
+        return self._begun.get(pipeline, ())
+
+    def start(
+        self,
+        document: Document,
+        *,
+        reset: bool = False,
+        until_end: bool = False,
+        begin: Begin | None = None,
+        decided: Callable[[], None] = lambda: None,
+    ) -> JobStatus:
         """The pipeline runs afterwards, from where it was, or from its sources' start when new or reset.
 
-        With `until_end` it reads what is there now, commits it in micro-batches, and ends by itself.
+        With `until_end` it reads what is there now, commits it in micro-batches, and ends by itself. `begin` is where
+        queries begin that cannot go on. `decided` is called when it is written down where queries begin, and none of
+        them runs yet.
 
-        Raises InvalidGraph, NotFound (a source topic), ExternalFailure, and Conflict: another version runs, the stored
-        state is of another version, or too many queries run.
+        Raises InvalidGraph, NotFound (a source topic), ExternalFailure, NeedsBegin (a query would begin anew, and
+        `begin` does not say where), and Conflict: another version runs, or too many queries run.
         """
         require_name(document.name)
         validated = validate(document, self.catalogue)
@@ -226,9 +273,20 @@ class Engine:
                     return running.status()
                 raise Conflict(f"pipeline {document.name!r} is running", hint="stop it first")
             self._require_room(validated)
-            launcher = self._launcher(validated, Start(reset, until_end))
-            job = self._jobs[document.name] = self._new_job(validated, launcher)
-            job.start()
+            if self.lost is not None and not reset and begin is None:
+                # Nothing can begin now. Where it will is decided when Spark is there.
+                decided()
+                return self._started(validated, Start(None, until_end)).status()
+            decision = self._decisions.made(validated, begin=begin, reset=reset)
+            self._decisions.write(decision)
+            try:
+                decided()
+                job = self._started(validated, Start(decision.beginnings, until_end))
+            except HeadraceError:
+                self._decisions.take_back(decision)
+                raise
+            self._begun[document.name] = decision.beginnings
+            self._decisions.settle(decision)
             return job.status()
 
     def resume(self, document: Document) -> JobStatus:
@@ -241,15 +299,21 @@ class Engine:
             running = self._jobs.get(document.name)
             if running is not None and running.state in ("starting", "running"):
                 raise Conflict(f"pipeline {document.name!r} is running", hint="stop it first")
-            launcher = self._launcher(validated, Start(reset=False, until_end=False))
-            job = self._jobs[document.name] = self._new_job(validated, launcher)
+            job = self._new_job(validated, Start(None, until_end=False, resumed=True))
             job.resume()
             return job.status()
 
-    def _new_job(self, validated: Validated, launcher: Callable[[], list[RunningQuery]]) -> Job:
-        return Job(
-            validated, launcher, self.events, self._stopped_by_signal, turns=self._turns, limits=self.settings.watch
-        )
+    def _started(self, validated: Validated, start: Start) -> Job:
+        job = self._new_job(validated, start)
+        job.start()
+        return job
+
+    def _new_job(self, validated: Validated, start: Start) -> Job:
+        """The job of its pipeline from now on."""
+        launcher, told = self._launcher(validated, start), self._stopped_by_signal
+        job = Job(validated, launcher, self.events, told, turns=self._turns, limits=self.settings.watch)
+        self._jobs[validated.document.name] = job
+        return job
 
     def stop(self, pipeline: str) -> JobStatus:
         with self._lock:
@@ -261,6 +325,15 @@ class Engine:
     def release(self, pipeline: str) -> None:
         """Called when a pipeline is deleted: its topics need not be kept for it any more. Raises OSError."""
         release_holds(self.settings.log_directory, pipeline)
+        self._decisions.release(pipeline)
+
+    def _of_look(self, plan: QueryPlan, validated: Validated) -> Beginning:
+        """Looks have names of their own, and nothing is stored under them."""
+        starts = source_starts(validated)
+        topics = Meaning.of(plan).topics.items()
+        return Beginning(
+            plan, starts={node: resolve_start(self.location(topic), starts[node]) for node, topic in topics}
+        )
 
     def look(self, document: Document, shown: Shown) -> Look:
         """Runs a pipeline only to show what its previews get, from its sources' start; to be closed by the caller.
@@ -274,7 +347,10 @@ class Engine:
         own = Look(document.name, self._look_places, self._looks.discard)
         with self._lock:
             self._require_room(validated)
-            launcher = self._launcher(validated, Start(reset=True, until_end=False, shown=shown))
+            plans = plan_queries(validated, self.catalogue)
+            launcher = self._launcher(
+                validated, Start(tuple(self._of_look(plan, validated) for plan in plans), until_end=False, shown=shown)
+            )
             job = Job(validated, launcher, EventBus(), lambda pipeline: None)
             self._looks.add(own)
             try:
@@ -290,6 +366,10 @@ class Engine:
 
     def status(self, pipeline: str) -> JobStatus:
         return self._job(pipeline).status()
+
+    def is_running(self, pipeline: str) -> bool:
+        job = self._jobs.get(pipeline)
+        return job is not None and job.state in ("starting", "running")
 
     def document(self, pipeline: str) -> Document:
         """What was started last under this name. Raises NotFound."""
@@ -376,8 +456,9 @@ class Engine:
             raise NotFound(f"no pipeline {pipeline!r} was started", valid=tuple(self._jobs), hint=hint)
         return job
 
-    def _require_room(self, validated: Validated) -> None:
-        jobs = [*self._jobs.values(), *(look.job for look in list(self._looks) if look.job is not None)]
+    def _require_room(self, validated: Validated, *, instead_of: str | None = None) -> None:
+        others = [job for name, job in self._jobs.items() if name != instead_of]
+        jobs = [*others, *(look.job for look in list(self._looks) if look.job is not None)]
         used = sum(len(job.queries) for job in jobs if job.state in ("starting", "running"))
         wanted = len(plan_queries(validated, self.catalogue))
         if used + wanted > QUERIES_MAX:
@@ -397,39 +478,49 @@ class Engine:
         return replace(made, opened_ms=time.time_ns() // 1_000_000)
 
     def _launcher(self, validated: Validated, start: Start) -> Callable[[], list[RunningQuery]]:
-        """Starts all queries of a pipeline; only the first launch resets."""
+        """Starts all queries of a pipeline."""
 
         def launch() -> list[RunningQuery]:
             with _named_loss(), Client(self.settings.bootstrap, client_id="headrace-engine") as client:
-                started = self._start_queries(validated, client, start)
-            start.reset = False
-            return started
+                if start.beginnings is None:
+                    start.beginnings = self._decided(validated, start)
+                return self._start_queries(validated, client, start, start.beginnings)
 
         return launch
 
-    def _start_queries(self, validated: Validated, client: Client, start: Start) -> list[RunningQuery]:
+    def _decided(self, validated: Validated, start: Start) -> tuple[Beginning, ...]:
+        """What other queries left is kept until the next start by hand. Raises EngineLost, and as `start`."""
+        self._keeper.session  # noqa: B018  (without Spark nothing is decided: it may take long)
+        decision = self._decisions.made(validated, resumed=start.resumed)
+        self._decisions.write(decision)
+        self._begun[validated.document.name] = decision.beginnings
+        return decision.beginnings
+
+    def _start_queries(
+        self, validated: Validated, client: Client, start: Start, beginnings: Sequence[Beginning]
+    ) -> list[RunningQuery]:
         with ExitStack() as undo:
             started: list[RunningQuery] = []
-            plans = plan_queries(validated, self.catalogue)
-            release_holds(self.settings.log_directory, validated.document.name, keep={plan.name for plan in plans})
-            for plan in plans:
-                running = self._start_query(validated, plan, client, start)
+            names = {one.plan.name for one in beginnings}
+            release_holds(self.settings.log_directory, validated.document.name, keep=names)
+            for one in beginnings:
+                running = self._start_query(validated, one, client, start)
                 undo.callback(running.stop)
                 started.append(running)
             undo.pop_all()
         return started
 
-    def _start_query(self, validated: Validated, plan: QueryPlan, client: Client, start: Start) -> RunningQuery:
+    def _start_query(self, validated: Validated, begun: Beginning, client: Client, start: Start) -> RunningQuery:
+        plan = begun.plan
         home = QueryHome(validated.document.name, plan, self._jobs_directory)
         compilation = self._compilation(validated, {})
         topics = topics_of(plan.sources, compilation)
         log = CommitLog(Client(self.settings.bootstrap, client_id=f"headrace-{home.name}"), home.name)
         try:
-            starts = {node: str(validated.configs[node].start) for node in topics}
-            last = open_query(home, log, topics, starts, reset=start.reset)
+            last = open_query(home, log, begun)
             hold = QueryHold(topics, home.pipeline, plan.name)
             hold.place(last)
-            released = start.released.setdefault(plan.name, position_of(last))
+            released = start.released.setdefault(plan.name, released_by(last))
             ranges = {node: Range(begin, None, released.get(node, {})) for node, begin in last.starts.items()}
             chain_record = ChainRecord.from_json(last.chain)
             lane_count = chain_record.lane_count

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from headrace.errors import Conflict
+from headrace.errors import NeedsBegin
 from headrace.spark.planning.plan import identity
 
 if TYPE_CHECKING:
@@ -164,7 +164,7 @@ def test_operators_are_swapped_inside_a_running_query(stack: Stack) -> None:
         eventually(lambda: len(stack.rows(target)) == sent)  # noqa: B023
     assert running.query.runId == before
     stack.engine.stop(old.name)
-    with pytest.raises(Conflict, match="another version"):
+    with pytest.raises(NeedsBegin, match="would begin empty"):
         stack.engine.start(old)
     stack.produce(source, [{"k": "a", "n": 2}])
     stack.run(new)

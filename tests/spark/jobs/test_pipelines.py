@@ -14,7 +14,7 @@ import pyarrow.parquet
 import pytest
 from confluent_kafka import Consumer, Producer
 
-from headrace.errors import Conflict, InvalidGraph, InvalidInput, NotFound
+from headrace.errors import InvalidGraph, InvalidInput, NeedsBegin, NotFound
 from headrace.log.testing import bomb
 from headrace.server.lag import LiveLag
 from headrace.spark import Engine, PipelineEvent
@@ -454,7 +454,7 @@ def test_a_changed_window_is_refused_until_reset(stack: Stack) -> None:
     text = 'topic {} {} event_time=ts ! tumbling-window "{}" time=ts aggregates=["count(1) AS n"] ! preview'
     stack.run(stack.pipeline(text.format(source, SCHEMA, "1 minute"), name))
     changed = stack.pipeline(text.format(source, SCHEMA, "2 minutes"), name)
-    with pytest.raises(Conflict, match="another version"):
+    with pytest.raises(NeedsBegin, match="would begin empty"):
         stack.engine.start(changed)
     stack.run(changed, reset=True)
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from headrace.errors import Conflict
+from headrace.errors import NeedsBegin
 
 if TYPE_CHECKING:
     from tests.spark.conftest import Stack
@@ -72,5 +72,5 @@ def test_a_query_of_another_pipeline_is_never_taken_over(stack: Stack) -> None:
     first, second = stack.topic("in", rows(0)), stack.topic("in", rows(0))
     name = stack.name("pipeline")
     stack.run(stack.pipeline(f"topic {first} {SCHEMA} as src ! preview", name))
-    with pytest.raises(Conflict, match="another version"):
+    with pytest.raises(NeedsBegin, match="has committed as another one"):
         stack.engine.start(stack.pipeline(f"topic {second} {SCHEMA} as src ! preview", name))

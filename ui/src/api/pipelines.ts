@@ -42,13 +42,19 @@ export interface DeployWishes {
   expected_revision: number;
   note: string;
   author: string;
+  begin: Begin | null;
   reset: boolean;
+  confirmed: boolean;
+  truncate: boolean;
 }
+
+/** Where queries begin that cannot go on exactly. */
+export type Begin = "latest" | "last-commit" | "earliest";
 
 export const deploy = (pipeline: string, wishes: DeployWishes) =>
   request<DeployView>("POST", of(pipeline, "/deploy"), { body: wishes });
 
-/** Runs the given version, or else the latest. */
+/** Runs the given version, or else the one that ran last. */
 export const start = (pipeline: string, version: number | null = null) =>
   request<JobView>("POST", of(pipeline, "/start"), { body: { version, reset: false } });
 export const stop = (pipeline: string) => request<JobView>("POST", of(pipeline, "/stop"));

@@ -12,6 +12,10 @@ export class ApiProblem extends Error {
     this.details = details;
   }
 
+  get code(): string | null {
+    return this.details.code ?? null;
+  }
+
   get hint(): string | null {
     return this.details.hint ?? null;
   }

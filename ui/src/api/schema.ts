@@ -346,7 +346,10 @@ export interface paths {
          */
         put: operations["write_draft"];
         post?: never;
-        /** Discard Draft */
+        /**
+         * Discard Draft
+         * @description The next draft is made of the version that runs, or that a start would take.
+         */
         delete: operations["discard_draft"];
         options?: never;
         head?: never;
@@ -441,6 +444,27 @@ export interface paths {
          * @description What is known of a pipeline that can run; 400 with every problem found otherwise. Nothing is saved.
          */
         post: operations["validate_pipeline"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/run": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Run Pipeline
+         * @description The pipeline becomes a version and runs instead of the one that runs now. What is refused is not saved, and
+         *     stops nothing.
+         */
+        post: operations["run_pipeline"];
         delete?: never;
         options?: never;
         head?: never;
@@ -735,6 +759,20 @@ export interface components {
             seconds: number;
         };
         /**
+         * BeginningView
+         * @description Where a query began with the last start: it went on from its last commit, or the state of `empty` began empty.
+         */
+        BeginningView: {
+            /** Empty */
+            empty: string[];
+            /** Goes On */
+            goes_on: boolean;
+            /** Query */
+            query: string;
+            /** Text */
+            text: string;
+        };
+        /**
          * ChangeView
          * @description `old` and `new` are ids of a renamed node, names of operators, or JSON texts of a setting; `text` says it all.
          */
@@ -799,16 +837,20 @@ export interface components {
             /** Name */
             name: string;
         };
-        /**
-         * DeployBody
-         * @description `reset` forgets state and offsets, where what was stored does not fit the new version.
-         */
+        /** DeployBody */
         DeployBody: {
             /**
              * Author
              * @default
              */
             author: string;
+            /** Begin */
+            begin?: ("latest" | "last-commit" | "earliest") | null;
+            /**
+             * Confirmed
+             * @default false
+             */
+            confirmed: boolean;
             /** Expected Revision */
             expected_revision: number;
             /**
@@ -821,6 +863,11 @@ export interface components {
              * @default false
              */
             reset: boolean;
+            /**
+             * Truncate
+             * @default false
+             */
+            truncate: boolean;
         };
         /** DeployView */
         DeployView: {
@@ -1110,6 +1157,8 @@ export interface components {
          */
         JobView: {
             batches: components["schemas"]["BatchFigures"];
+            /** Began */
+            began: components["schemas"]["BeginningView"][];
             /** Content Hash */
             content_hash: string;
             /** Edges */
@@ -1442,7 +1491,7 @@ export interface components {
         };
         /**
          * PipelineEntry
-         * @description `latest` is null for a pipeline that is only a draft yet.
+         * @description `latest` is null for a pipeline that is only a draft yet; `runs_next` is the version that a start takes.
          */
         PipelineEntry: {
             draft: components["schemas"]["PipelineDraft"] | null;
@@ -1450,6 +1499,8 @@ export interface components {
             latest: components["schemas"]["VersionInfoView"] | null;
             /** Name */
             name: string;
+            /** Runs Next */
+            runs_next: number | null;
         };
         /** PipelineJob */
         PipelineJob: {
@@ -1647,6 +1698,54 @@ export interface components {
             }[];
         };
         /**
+         * RunBody
+         * @description A pipeline that becomes a version and runs, instead of the version that runs now.
+         */
+        RunBody: {
+            /**
+             * Author
+             * @default
+             */
+            author: string;
+            /** Begin */
+            begin?: ("latest" | "last-commit" | "earliest") | null;
+            /**
+             * Confirmed
+             * @default false
+             */
+            confirmed: boolean;
+            document?: components["schemas"]["DocumentModel"] | null;
+            /**
+             * Name
+             * @description The pipeline's name; text notation has none of its own.
+             */
+            name?: string | null;
+            /**
+             * Note
+             * @default
+             */
+            note: string;
+            /**
+             * Reset
+             * @default false
+             */
+            reset: boolean;
+            /** Sql */
+            sql?: string | null;
+            /** Text */
+            text?: string | null;
+            /**
+             * Truncate
+             * @default false
+             */
+            truncate: boolean;
+        };
+        /** RunView */
+        RunView: {
+            job: components["schemas"]["JobView"];
+            version: components["schemas"]["VersionInfoView"];
+        };
+        /**
          * SampleBody
          * @description An edge, or a node and one of its output ports. `filter` is an SQL condition over the edge's columns.
          */
@@ -1827,17 +1926,29 @@ export interface components {
             /** Sql */
             sql: string;
         };
-        /**
-         * StartBody
-         * @description `reset` forgets state and offsets: the pipeline begins at its sources' start.
-         */
+        /** StartBody */
         StartBody: {
+            /** Begin */
+            begin?: ("latest" | "last-commit" | "earliest") | null;
+            /**
+             * Confirmed
+             * @default false
+             */
+            confirmed: boolean;
             /**
              * Reset
              * @default false
              */
             reset: boolean;
-            /** Version */
+            /**
+             * Truncate
+             * @default false
+             */
+            truncate: boolean;
+            /**
+             * Version
+             * @description Default: the version that ran last, or the newest if none ran.
+             */
             version?: number | null;
         };
         /** StatementList */
@@ -1996,7 +2107,10 @@ export interface components {
              */
             as: string;
         };
-        /** VersionInfoView */
+        /**
+         * VersionInfoView
+         * @description `ran_at`: when it was last started; null for a version that never ran.
+         */
         VersionInfoView: {
             /** Author */
             author: string;
@@ -2008,6 +2122,8 @@ export interface components {
             number: number;
             /** Pipeline */
             pipeline: string;
+            /** Ran At */
+            ran_at: string | null;
             /**
              * Saved At
              * Format: date-time
@@ -2892,6 +3008,39 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["CheckView"];
+                };
+            };
+            /** @description What went wrong, where, and what is valid. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDetails"];
+                };
+            };
+        };
+    };
+    run_pipeline: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RunBody"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RunView"];
                 };
             };
             /** @description What went wrong, where, and what is valid. */

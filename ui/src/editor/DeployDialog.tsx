@@ -1,4 +1,5 @@
 import { Modal } from "@mantine/core";
+import { ApiProblem } from "@/api/problem";
 import { ErrorState } from "@/shared/ErrorState";
 import { useDocument } from "@/stores/documentStore";
 import { show, useUi } from "@/stores/uiStore";
@@ -6,7 +7,8 @@ import { DeployForm } from "./DeployForm";
 import { DeployOutcome } from "./DeployOutcome";
 import { useDeployment } from "./useDeployment";
 
-/** The running version is stopped cleanly, the new one starts, and the dialog says whether it does its work. */
+/** The new version is checked; then the running one is stopped cleanly, the new one starts, and the dialog says whether
+ * it does its work. */
 export function DeployDialog() {
   const isOpen = useUi((state) => state.dialog === "deploy");
   const pipeline = useDocument((state) => state.pipeline);
@@ -21,7 +23,13 @@ export function DeployDialog() {
       {deployment ? (
         <DeployOutcome pipeline={pipeline} deployment={deployment} onClose={close} />
       ) : (
-        <DeployForm tried={tried} isBusy={isPending} onDeploy={begin} onCancel={close} />
+        <DeployForm
+          tried={tried}
+          refusal={error instanceof ApiProblem ? error.code : null}
+          isBusy={isPending}
+          onDeploy={begin}
+          onCancel={close}
+        />
       )}
     </Modal>
   );

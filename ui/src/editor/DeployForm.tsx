@@ -1,4 +1,4 @@
-import { Alert, Button, Checkbox, Group, Stack, Text, TextInput } from "@mantine/core";
+import { Alert, Button, Group, Stack, Text, TextInput } from "@mantine/core";
 import { useLocalStorage } from "@mantine/hooks";
 import { IconRocket } from "@tabler/icons-react";
 import { useState } from "react";
@@ -6,6 +6,7 @@ import { plural } from "@/shared/format";
 import { firstLine } from "@/shared/JobFailure";
 import { useDocument } from "@/stores/documentStore";
 import { ChangeList } from "./ChangeList";
+import { choiceOf, type StartChoice, StartChoices } from "./StartChoices";
 import type { Wishes } from "./useDeployment";
 
 const PROBLEMS_SHOWN_MAX = 5;
@@ -13,16 +14,18 @@ const PROBLEMS_SHOWN_MAX = 5;
 interface DeployFormProps {
   /** What was asked for the last time, where that did not succeed. */
   tried: Wishes | undefined;
+  /** Why the server refused it then, as its code: it may need to know where queries begin, or a confirmation. */
+  refusal: string | null;
   isBusy: boolean;
   onDeploy: (wishes: Wishes) => void;
   onCancel: () => void;
 }
 
 /** What will change, a note for the history, and go. */
-export function DeployForm({ tried, isBusy, onDeploy, onCancel }: DeployFormProps) {
+export function DeployForm({ tried, refusal, isBusy, onDeploy, onCancel }: DeployFormProps) {
   const { told, saveState } = useDocument();
   const [note, setNote] = useState(tried?.note ?? "");
-  const [reset, setReset] = useState(tried?.reset ?? false);
+  const [choice, setChoice] = useState<StartChoice>(choiceOf(tried));
   const [author, setAuthor] = useLocalStorage({ key: "headrace-author", defaultValue: "" });
   const isUnsaved = saveState === "conflict" || saveState === "offline" || saveState === "refused";
   return (
@@ -37,12 +40,7 @@ export function DeployForm({ tried, isBusy, onDeploy, onCancel }: DeployFormProp
         onChange={(event) => setNote(event.currentTarget.value)}
       />
       <TextInput label="Author" value={author} onChange={(event) => setAuthor(event.currentTarget.value)} />
-      <Checkbox
-        size="xs"
-        label="Forget state and offsets: begin at the sources' start"
-        checked={reset}
-        onChange={(event) => setReset(event.currentTarget.checked)}
-      />
+      <StartChoices choice={choice} refusal={refusal} onChange={setChoice} />
       <Group justify="flex-end">
         <Button variant="default" onClick={onCancel}>
           Cancel
@@ -51,7 +49,7 @@ export function DeployForm({ tried, isBusy, onDeploy, onCancel }: DeployFormProp
           leftSection={<IconRocket size={14} aria-hidden />}
           loading={isBusy}
           disabled={told.problems.length > 0 || isUnsaved}
-          onClick={() => onDeploy({ note, author, reset })}
+          onClick={() => onDeploy({ note, author, ...choice })}
         >
           Deploy
         </Button>

@@ -11,7 +11,7 @@ import { jobKey, useJob } from "./useJobState";
 
 const IS_UP = new Set(["starting", "running", "paused", "stopping"]);
 
-/** Starts the latest version, or pauses, resumes and stops what runs. What was never deployed cannot be started. */
+/** Starts the version that ran last (the newest if none ran), or pauses, resumes and stops what runs. What was never deployed cannot be started. */
 export function RunButtons({ pipeline }: { pipeline: string }) {
   const { state } = useJob(pipeline);
   const hasVersion = useDocument((document) => document.told.latestVersion > 0);
@@ -29,7 +29,7 @@ export function RunButtons({ pipeline }: { pipeline: string }) {
     <>
       <PauseButton pipeline={pipeline} />
       <RunButton
-        label={isUp ? "Stop the pipeline" : "Start the latest version"}
+        label={isUp ? "Stop the pipeline" : "Start the version that ran last"}
         icon={isUp ? IconPlayerStop : IconPlayerPlay}
         isBusy={isPending || state === "stopping"}
         onClick={() => mutate()}

@@ -51,6 +51,7 @@ const job = (part: Partial<JobView>): JobView => ({
   edges: [],
   batches: { count: 0, last_ms: 0, rows_per_second: 0 },
   queries: [],
+  began: [],
   ...part,
 });
 

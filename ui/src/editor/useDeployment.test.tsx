@@ -6,6 +6,7 @@ import { openNew } from "@/stores/documentStore";
 import { useDeployment } from "./useDeployment";
 
 const LONG_ENOUGH_MS = 150_000;
+const WISHES = { note: "", author: "", begin: null, reset: false, confirmed: false, truncate: false };
 
 /** Of a pipeline that runs and never gets a row: nothing is known of what waits in its topics. */
 const JOB = {
@@ -30,7 +31,7 @@ function deployed() {
     <QueryClientProvider client={client}>{children}</QueryClientProvider>
   );
   const { result } = renderHook(() => useDeployment("demo"), { wrapper });
-  act(() => result.current.begin({ note: "", author: "", reset: false }));
+  act(() => result.current.begin(WISHES));
   return result;
 }
 

@@ -1,6 +1,6 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
-import { deploy, readJob } from "@/api/pipelines";
+import { type DeployWishes, deploy, readJob } from "@/api/pipelines";
 import type { DraftView, JobView } from "@/api/types";
 import { presentGraph, toldBy, useDocument } from "@/stores/documentStore";
 import {
@@ -19,11 +19,7 @@ const LOOK_MS = 500;
 /** After this many looks nobody waits any longer: a topic may stay empty for days. */
 const LOOKS_MAX = 240;
 
-export interface Wishes {
-  note: string;
-  author: string;
-  reset: boolean;
-}
+export type Wishes = Omit<DeployWishes, "expected_revision">;
 
 export interface Deployment {
   /** The version that was made; null until the server has answered. */

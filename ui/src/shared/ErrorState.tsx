@@ -16,7 +16,9 @@ export function ErrorState({ title, error, onRetry }: ErrorStateProps) {
   return (
     <Alert color="red" variant="light" title={title} icon={<IconAlertTriangle size={18} />} m="md">
       <Stack gap="sm" align="flex-start">
-        <Text size="sm">{messageOf(error)}</Text>
+        <Text size="sm" style={{ whiteSpace: "pre-line" }}>
+          {messageOf(error)}
+        </Text>
         {problem?.hint && (
           <Text size="sm" c="dimmed">
             {problem.hint}

@@ -103,6 +103,15 @@ class QueryView(Model):
     signals: dict[str, int]
 
 
+class BeginningView(Model):
+    """Where a query began with the last start: it went on from its last commit, or the state of `empty` began empty."""
+
+    query: str
+    goes_on: bool
+    empty: list[str]
+    text: str
+
+
 class JobView(JobFigures):
     """`signals_refused`: why no signal can reach the pipeline; null where one can. `parameters`: settings in force that
     signals changed, by node; the others are those of the document."""
@@ -115,6 +124,7 @@ class JobView(JobFigures):
     signals_refused: str | None
     parameters: dict[str, dict[str, Any]]
     queries: list[QueryView]
+    began: list[BeginningView]
 
 
 class JobList(Model):

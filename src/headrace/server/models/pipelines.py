@@ -21,12 +21,15 @@ ChangeKind = Literal[
 
 
 class VersionInfoView(Model):
+    """`ran_at`: when it was last started; null for a version that never ran."""
+
     pipeline: str
     number: int
     note: str
     author: str
     saved_at: datetime
     content_hash: str
+    ran_at: datetime | None
 
 
 class VersionList(Model):
@@ -56,10 +59,11 @@ class PipelineDraft(Model):
 
 
 class PipelineEntry(Model):
-    """`latest` is null for a pipeline that is only a draft yet."""
+    """`latest` is null for a pipeline that is only a draft yet; `runs_next` is the version that a start takes."""
 
     name: str
     latest: VersionInfoView | None
+    runs_next: int | None
     job: PipelineJob | None
     draft: PipelineDraft | None
 
@@ -108,6 +112,11 @@ class DeployView(Model):
     version: VersionInfoView
     job: JobView
     draft: DraftView
+
+
+class RunView(Model):
+    version: VersionInfoView
+    job: JobView
 
 
 class DeletedView(Model):

@@ -5,9 +5,7 @@ from __future__ import annotations
 import shutil
 import time
 from collections.abc import Callable, Iterable, Mapping
-from contextlib import closing
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -17,15 +15,17 @@ from headrace.operators import Catalogue
 from headrace.operators.serial_chain import ChainPlan
 from headrace.spark.compiling.compilation import Compilation, CompiledQuery
 from headrace.spark.compiling.source_specs import Range
+from headrace.spark.jobs.beginning import Beginning
+from headrace.spark.jobs.moving import moved
 from headrace.spark.jobs.progress import QueryProgress
 from headrace.spark.jobs.sink import Committer
 from headrace.spark.jobs.watchdog import Step
 from headrace.spark.planning.plan import QueryPlan, identity
 from headrace.spark.planning.tables import TABLE_TOPIC_CONFIG
-from headrace.spark.reading.topics import open_topic
+from headrace.spark.reading.starts import resolve_start
 from headrace.spark.session.liveness import engine_lost, how_java_ended, java_process, kill_java
 from headrace.spark.session.session import STOP_TIMEOUT_S
-from headrace.spark.specs import Offsets, Output, Shaping, SinkSpec, TopicLocation
+from headrace.spark.specs import Output, Shaping, SinkSpec, TopicLocation
 from headrace.spark.writing.checkpoint import Checkpoint
 from headrace.spark.writing.commit import OPENED, CommitLog, CommitRecord
 from headrace.spark.writing.files import make_visible, sweep
@@ -68,29 +68,32 @@ class QueryHome:
         return SinkSpec(self.name, bootstrap, str(staging), str(self.checkpoint), outputs, shaping or Shaping())
 
 
-def open_query(
-    home: QueryHome, log: CommitLog, topics: Mapping[str, TopicLocation], starts: Mapping[str, str], *, reset: bool
-) -> CommitRecord:
+def open_query(home: QueryHome, log: CommitLog, beginning: Beginning) -> CommitRecord:
     """Takes the query over: nobody else can commit to it any more. Returns where it stands.
 
-    `topics` and `starts` are by source node: where its topic is, and where reading begins. The first time, and on
-    reset, its beginning is fixed and written down: a crash cannot move it.
-    Raises Conflict when what is stored belongs to another plan.
+    The first time its beginning is written down: a crash cannot move it. Where nodes have other ids or spellings than
+    in the version that committed last, the record is written once more with them.
+    Raises Conflict when what is stored is not what the beginning was found for.
     """
     log.create()
-    last = None if reset else log.last()
+    last = log.last()
     wanted = identity(home.plan)
-    if last is None:
-        begin = {node: resolve_start(location, starts[node]) for node, location in topics.items()}
-        last = CommitRecord(OPENED, time.time_ns() // 1_000_000, wanted, begin)
+    if last is None or (last.batch == OPENED and beginning.stored is None):
+        starts = {node: dict(offsets) for node, offsets in beginning.starts.items()}
+        released = {node: dict(offsets) for node, offsets in beginning.released.items()}
+        last = CommitRecord(OPENED, time.time_ns() // 1_000_000, wanted, starts, released=released or None)
         log.commit(last, {})
-    elif last.identity != wanted:
+        return last
+    last = last.with_sources(beginning.topics)
+    if last.identity == wanted and not last.starts.keys() & beginning.renamed.keys():
+        return last
+    if beginning.stored is None or beginning.stored.record is None or beginning.stored.record.identity != last.identity:
         raise Conflict(
-            f"the stored state of query {home.name} belongs to another version of the pipeline",
-            node=home.plan.base.id,
-            hint="start with --reset to drop the state and begin anew, or go back to that version",
+            f"somebody else committed to query {home.name} meanwhile", node=home.plan.base.id, hint="start it again"
         )
-    return last.with_sources(topics)
+    last = moved(last, beginning.renamed, wanted, home.directory / "serial")
+    log.commit(last, {})
+    return last
 
 
 def align(home: QueryHome, spec: SinkSpec, last: CommitRecord, *, again: bool = False) -> None:
@@ -241,24 +244,6 @@ def with_partition_counts(client: Client, outputs: tuple[Output, ...], wanted: d
         replace(output, partition_count=counts[output.target]) if output.kind == "topic" else output
         for output in outputs
     )
-
-
-def resolve_start(location: TopicLocation, start: str) -> Offsets:
-    """Offsets for `earliest`, `latest`, `offset:N` or `timestamp:ISO8601`, within what the log still has."""
-    kind, _, value = start.partition(":")
-    with closing(open_topic(location)) as topic:
-        bounds = topic.bounds()
-        if kind == "timestamp":
-            moment = datetime.fromisoformat(value)
-            moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
-            found = topic.offsets_at(int(moment.timestamp() * 1000))
-            return {str(partition): found[partition] for partition in bounds}
-    positions = {
-        "earliest": lambda first, end: first,
-        "latest": lambda first, end: end,
-        "offset": lambda first, end: min(max(int(value), first), end),
-    }
-    return {str(partition): positions[kind](first, end) for partition, (first, end) in bounds.items()}
 
 
 def batch_range(location: TopicLocation, start: str, end: str) -> Range:

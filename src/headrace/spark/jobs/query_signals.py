@@ -47,7 +47,12 @@ class QuerySignals:
         """
         last = last.with_sources(self.log.sources)
         start, end = position_of(last), position_in(offsets, last.starts)
-        found = [signal.request for signal in self.log.cuts().between(start, end)]
+        cuts, released = self.log.cuts(), last.released or {}
+        found = [
+            signal.request
+            for signal in cuts.between(start, end)
+            if not (released and signal.request.kind == "stop" and cuts.is_passed(signal, released))
+        ]
         fresh = tuple(request for request in found if request.node not in self.elsewhere)
         return BatchSignals(self._sound(SignalsRecord.from_json(last.signals), chain), fresh, start != end)
 
@@ -116,3 +121,14 @@ class QuerySignals:
 def position_of(last: CommitRecord) -> dict[str, Offsets]:
     """Where the sources stand after a commit."""
     return position_in(last.offsets, last.starts)
+
+
+def released_by(last: CommitRecord) -> dict[str, Offsets]:
+    """Up to there, signals that stopped the query before do not stop it when somebody starts it now."""
+    released = last.released or {}
+    return {
+        node: {
+            partition: max(offset, released.get(node, {}).get(partition, 0)) for partition, offset in offsets.items()
+        }
+        for node, offsets in position_of(last).items()
+    }

@@ -14,6 +14,7 @@ from headrace.operators.serial_chain import ChainPlan
 from headrace.serial import LocalFiles, Partitioning, StateStore
 from headrace.serial.repartition import repartitioned
 from headrace.spark.chains.orders import ChainRecord
+from headrace.spark.jobs.ledger import Ledger, read_ledger
 from headrace.spark.jobs.query import QueryHome
 from headrace.spark.planning.plan import QueryPlan, identity
 from headrace.spark.planning.queries import plan_queries
@@ -45,7 +46,7 @@ def repartition(
     if not 1 <= lane_count <= LANES_MAX:
         raise InvalidInput(f"{lane_count} lanes", valid=(f"1 to {LANES_MAX}",))
     found = []
-    for plan in plan_queries(validated, catalogue):
+    for plan in _kept(validated, catalogue, jobs_directory):
         chain = chain_of(plan, validated, catalogue)
         lanes = {} if chain is None else _lanes(chain, catalogue)
         if any(one.keys for one in lanes.values()):
@@ -57,6 +58,14 @@ def repartition(
         hint = "lanes of chains with partitioned=as_topic are the topic's partitions"
         raise InvalidInput(f"no chain of {validated.document.name!r} is spread by key", hint=hint)
     return found
+
+
+def _kept(validated: Validated, catalogue: Catalogue, jobs_directory: Path) -> list[QueryPlan]:
+    """The queries under the names that they are kept under."""
+    ledger = read_ledger(jobs_directory, validated.document.name) or Ledger()
+    names = {entry.meaning.identity: entry.name for entry in ledger.current}
+    plans = plan_queries(validated, catalogue)
+    return [replace(plan, name=names.get(identity(plan), plan.name)) for plan in plans]
 
 
 def _lanes(chain: ChainPlan, catalogue: Catalogue) -> dict[str, Partitioning]:

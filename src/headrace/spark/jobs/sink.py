@@ -214,6 +214,7 @@ class Committer:
             chain=None if chain is None else chain.to_json(),
             signals=None if signals is None else signals.to_json(),
             totals={"tasks": self.figures.to_json(counts), "reported": self._reported().to_json()},
+            released=last.released,
         )
         self._log.commit(record, collect_rows(messages))
         if self._hold is not None:

@@ -14,7 +14,7 @@ from headrace.spark.reading.topics import open_topic
 from headrace.spark.specs import Offsets, TopicLocation
 
 # Before the node and the partition of a table.
-_TAG: Final = "table:"
+TABLE_TAG: Final = "table:"
 
 
 def with_versions(offsets: Offsets, start: Mapping[str, int], tables: Mapping[str, TopicLocation]) -> Offsets:
@@ -24,11 +24,11 @@ def with_versions(offsets: Offsets, start: Mapping[str, int], tables: Mapping[st
     """
     if not tables:
         return offsets
-    before = {name: offset for name, offset in start.items() if name.startswith(_TAG)}
+    before = {name: offset for name, offset in start.items() if name.startswith(TABLE_TAG)}
     if {**offsets, **before} == start:
         return {**offsets, **before}
     found = {node: version_of(location) for node, location in tables.items()}
-    newest = {f"{_TAG}{node}:{partition}": end for node, ends in found.items() for partition, end in ends.items()}
+    newest = {f"{TABLE_TAG}{node}:{partition}": end for node, ends in found.items() for partition, end in ends.items()}
     return {**offsets, **newest}
 
 
@@ -38,7 +38,7 @@ def pinned(write_ahead: str | None, node: str) -> Offsets:
     for line in (write_ahead or "").splitlines()[2:]:
         offsets: Offsets = json.loads(line) if line.startswith("{") else {}
         for name, end in offsets.items():
-            if name.startswith(f"{_TAG}{node}:"):
+            if name.startswith(f"{TABLE_TAG}{node}:"):
                 partition = name.rpartition(":")[2]
                 version[partition] = max(end, version.get(partition, 0))
     return version

@@ -50,12 +50,12 @@ class Cuts:
 
     def between(self, start: Position, end: Position) -> list[SignalRecord]:
         """The signals that a micro-batch carries, after its rows."""
-        return [s for s in self.signals if not self._is_passed(s, start) and self._is_passed(s, end)]
+        return [s for s in self.signals if not self.is_passed(s, start) and self.is_passed(s, end)]
 
     def is_held(self, position: Position, released: Position) -> bool:
         """Whether nothing may be read on: paused and not resumed, or stopped since `released`."""
-        passed = [s for s in self.signals if self._is_passed(s, position) and not self._is_passed(s, self.began)]
-        if any(s.request.kind == "stop" and not self._is_passed(s, released) for s in passed):
+        passed = [s for s in self.signals if self.is_passed(s, position) and not self.is_passed(s, self.began)]
+        if any(s.request.kind == "stop" and not self.is_passed(s, released) for s in passed):
             return True
         pause = max((s.number for s in passed if s.request.kind == "pause"), default=None)
         return pause is not None and not any(s.request.kind in _RELEASING and s.number > pause for s in self.signals)
@@ -64,7 +64,7 @@ class Cuts:
         """The first cut ahead in a source's topic, or the last of those that follow it with nothing between; None when
         there is none."""
         topic = self.topics[node]
-        ahead = [s for s in self.signals if topic in s.cut and not self._is_passed(s, position)]
+        ahead = [s for s in self.signals if topic in s.cut and not self.is_passed(s, position)]
         limit: Offsets | None = None
         for signal in ahead:
             ends = _ends(signal, topic)
@@ -75,7 +75,7 @@ class Cuts:
                 break
         return limit
 
-    def _is_passed(self, signal: SignalRecord, position: Position) -> bool:
+    def is_passed(self, signal: SignalRecord, position: Position) -> bool:
         """By every source whose topic the signal stands in."""
         return all(
             position.get(node, {}).get(partition, 0) >= offset

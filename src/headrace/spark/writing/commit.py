@@ -65,6 +65,8 @@ class CommitRecord:
     """What became of the signals that the batch ended at, and what of them still counts."""
     totals: dict[str, Any] | None = None
     """What was counted by node, with this batch."""
+    released: dict[str, dict[str, int]] | None = None
+    """Where topics ended when the query began anew: a `stop` below that was for what ran before."""
 
     def to_bytes(self) -> bytes:
         return json.dumps(asdict(self)).encode()

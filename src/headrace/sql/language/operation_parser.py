@@ -9,6 +9,7 @@ from headrace.errors import did_you_mean
 from headrace.sql.language.cursor import Cursor
 from headrace.sql.language.statement_tree import (
     Action,
+    Begin,
     Describe,
     Drop,
     Explain,
@@ -84,7 +85,20 @@ def _pipeline_action(cursor: Cursor) -> PipelineAction:
     elif action == "rollback" and cursor.accept("TO"):
         cursor.expect("VERSION")
         version = _version(cursor)
-    return PipelineAction(action, name, version, cursor.since(cursor.start))
+    starts = action in ("start", "deploy", "rollback")
+    begin = _begin(cursor) if starts and cursor.accept("BEGIN") else None
+    return PipelineAction(action, name, version, begin, cursor.since(cursor.start))
+
+
+def _begin(cursor: Cursor) -> Begin:
+    if cursor.accept("LAST"):
+        cursor.expect("COMMIT")
+        return "last-commit"
+    if cursor.accept("LATEST"):
+        return "latest"
+    if cursor.accept("EARLIEST"):
+        return "earliest"
+    raise cursor.failure("LATEST", "LAST COMMIT", "EARLIEST")
 
 
 def _version(cursor: Cursor) -> int:

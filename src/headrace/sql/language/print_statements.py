@@ -191,7 +191,12 @@ def _operation_lines(statement: Show | Describe | Drop | Explain | PipelineActio
                 return [f"{word} PIPELINE {print_name(statement.of.text)}"]
             return [word, *_lines(statement.of)]
         case PipelineAction():
-            return [f"{statement.action.upper()} PIPELINE {print_name(statement.name.text)}{_version(statement)}"]
+            words = f"{statement.action.upper()} PIPELINE {print_name(statement.name.text)}"
+            return [f"{words}{_version(statement)}{_begin(statement)}"]
+
+
+def _begin(statement: PipelineAction) -> str:
+    return "" if statement.begin is None else f" BEGIN {statement.begin.replace('-', ' ').upper()}"
 
 
 def _version(statement: PipelineAction) -> str:

@@ -12,6 +12,7 @@ Events = Literal["all", "current", "expired"]
 ShowWhat = Literal["streams", "tables", "topics", "functions", "pipelines", "partitions", "schema"]
 ExplainWhat = Literal["graph", "plan", "change"]
 Action = Literal["start", "stop", "pause", "resume", "deploy", "rollback"]
+Begin = Literal["latest", "last-commit", "earliest"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,11 +200,15 @@ class Explain:
 
 @dataclass(frozen=True, slots=True)
 class PipelineAction:
-    """`START PIPELINE p`, `DEPLOY PIPELINE p VERSION 3`, `ROLLBACK PIPELINE p TO VERSION 2`."""
+    """`START PIPELINE p`, `DEPLOY PIPELINE p VERSION 3 BEGIN LATEST`, `ROLLBACK PIPELINE p TO VERSION 2`.
+
+    `begin` is where queries begin that cannot go on exactly.
+    """
 
     action: Action
     name: Name
     version: int | None
+    begin: Begin | None
     span: Span = field(compare=False)
 
 

@@ -45,6 +45,7 @@ names = st.builds(tree.Name, st.sampled_from(_NAMES), st.just(_NOWHERE))
 durations = st.sampled_from(_DURATIONS)
 _flags = st.booleans()
 _counts = st.integers(1, 999)
+_begins = st.sampled_from(("latest", "last-commit", "earliest"))
 _texts = st.text(st.characters(codec="utf-8", exclude_categories=("Cs", "Cc")), max_size=8)
 
 
@@ -211,8 +212,8 @@ _shows = _built(
     statements.Show, st.sampled_from(("streams", "tables", "topics", "functions", "pipelines")), st.none()
 ) | _built(statements.Show, st.sampled_from(("partitions", "schema")), names)
 _actions = _built(
-    statements.PipelineAction, st.sampled_from(("start", "stop", "pause", "resume")), names, st.none()
-) | _built(statements.PipelineAction, st.sampled_from(("deploy", "rollback")), names, _maybe(_counts))
+    statements.PipelineAction, st.sampled_from(("start", "stop", "pause", "resume")), names, st.none(), st.none()
+) | _built(statements.PipelineAction, st.sampled_from(("deploy", "rollback")), names, _maybe(_counts), _maybe(_begins))
 _triggers = st.one_of(
     _built(statements.CreateTrigger, names, durations, st.none()),
     _built(statements.CreateTrigger, names, st.none(), _texts),

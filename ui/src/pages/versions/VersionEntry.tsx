@@ -33,6 +33,11 @@ export function VersionEntry({ side, pipeline, version, isRunning, sides, onSide
             running
           </Badge>
         )}
+        {version?.ran_at === null && (
+          <Badge variant="outline" color="gray">
+            never ran
+          </Badge>
+        )}
       </Group>
       {version && (
         <>
