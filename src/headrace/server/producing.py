@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from confluent_kafka import KafkaException, Message, Producer
 
-from headrace.credential import client_settings, require_ordinary
+from headrace.credential import client_settings
 from headrace.errors import ExternalFailure, InvalidInput
 from headrace.server.bodies import MessageBody
 from headrace.server.contents import encoded
@@ -28,7 +28,6 @@ class MessageSender:
 
     def send(self, topic: str, body: MessageBody) -> ProducedView:
         """Raises InvalidInput for a value not of its encoding, ExternalFailure when the broker did not take it."""
-        require_ordinary(topic)
         delivered: list[tuple[Any, Message]] = []
         key, value = encoded(body.key, body.key_encoding, "key"), encoded(body.value, body.value_encoding, "value")
         partition = CHOSEN_BY_KEY if body.partition is None else body.partition

@@ -6,6 +6,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query
 
+from headrace.credential import require_ordinary
 from headrace.server.bodies import MessageBody, TopicBody, TopicConfigBody
 from headrace.server.browsing import MESSAGES_MAX, Question, browse
 from headrace.server.contents import Format
@@ -63,6 +64,7 @@ def topics_router(service: Service) -> APIRouter:
     @router.post("/{topic}/messages", status_code=201)
     def produce_message(topic: str, body: MessageBody) -> ProducedView:
         """Answers when the message is on disk."""
+        require_ordinary(topic)
         topics.partitions(topic)
         return service.sender.send(topic, body)
 
