@@ -37,6 +37,9 @@ def project(folder: Path, build: str) -> Path:
     ui.mkdir()
     for file in ("hatch_build.py", ".gitignore"):
         shutil.copy(ROOT / file, folder)
+    (folder / "requirements").mkdir()
+    for file in ("sbom.py", "runtime.txt"):
+        shutil.copy(ROOT / "requirements" / file, folder / "requirements")
     (package / "__init__.py").write_text('__version__ = "0"\n')
     (folder / "pyproject.toml").write_text(
         '[build-system]\nrequires = ["hatchling"]\nbuild-backend = "hatchling.build"\n'

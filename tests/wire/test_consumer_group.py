@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 from uuid import NAMESPACE_DNS, UUID, uuid5
@@ -105,6 +106,8 @@ class Groups(RuleBasedStateMachine):
             if refusal.code not in (ErrorCode.UNKNOWN_MEMBER_ID, ErrorCode.FENCED_MEMBER_EPOCH):
                 raise
             del self.held[name], self.epochs[name]
+            if refusal.code is ErrorCode.FENCED_MEMBER_EPOCH:
+                self.enter(name, self.group.members[name].topics)
             return
         self.epochs[name] = told.epoch
         if told.assignment is not None:
@@ -114,7 +117,10 @@ class Groups(RuleBasedStateMachine):
     @rule(topics=st.frozensets(st.sampled_from(TOPICS), min_size=1))
     def join(self, topics: frozenset[str]) -> None:
         self.number += 1
-        name = f"m{self.number}"
+        self.enter(f"m{self.number}", topics)
+
+    def enter(self, name: str, topics: frozenset[str]) -> None:
+        """Whoever is new, or was fenced and has given up everything."""
         told = self.group.heartbeat(join(name, topics), WHO, self.now_ms)
         self.held[name], self.epochs[name] = told.assignment or frozenset(), told.epoch
 
@@ -153,7 +159,8 @@ class Groups(RuleBasedStateMachine):
     def crash_before_the_answer(self, data: st.DataObject, written: bool) -> None:
         """The member asks again later, as if it had not asked."""
         name = data.draw(st.sampled_from(sorted(self.held)))
-        if name in self.group.members:
+        # Refused where answers were lost before: the member hears of it when it asks again.
+        with suppress(Refusal):
             self.group.heartbeat(Report(name, self.epochs[name], owned=self.held[name]), WHO, self.now_ms)
         if written:
             self.save()

@@ -42,7 +42,7 @@ def test_a_join_goes_on_where_it_was_and_counts_what_it_read(stack: Stack) -> No
     assert [row["value"] for row in stack.rows(letters)] == ["?"]
     joined, bad = sorted(stack.engine.status(document.name).queries, key=lambda query: query.name == "payments.bad")
     counts = {count.node: count for count in joined.nodes}
-    assert (counts["orders"].rows_out_total, counts["payments"].rows_out_total) == (21, 21)
+    assert (counts["orders"].rows_out_total, counts["payments"].rows_out_total) == (81, 41)
     ends = {topic: sum(end for name, end in joined.positions.items() if topic in name) for topic in (left, right)}
     assert ends == {left: 81, right: 42}
     assert bad.positions.keys() <= joined.positions.keys()
@@ -70,8 +70,8 @@ def test_a_union_into_a_window_with_state_through_a_restart(stack: Stack, betwee
         expected.append((row["k"], row["n"], sum(last[row["k"]][-4:])))
     assert sorted((row["k"], row["n"], row["s"]) for row in stack.rows(target)) == sorted(expected)
     counts = {count.node: count.rows_out_total for count in stack.engine.status(document.name).queries[0].nodes}
-    assert counts["all"] == counts["w"] == 60
-    assert (counts["one"], counts["two"]) == (30, 30)
+    assert counts["all"] == counts["w"] == 160
+    assert (counts["one"], counts["two"]) == (80, 80)
 
 
 def test_a_union_of_topics_in_a_batch_and_in_a_stream(stack: Stack) -> None:

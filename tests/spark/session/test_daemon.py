@@ -6,7 +6,9 @@ import os
 import socket
 import struct
 import subprocess
+import tempfile
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -17,12 +19,19 @@ DEADLINE_S = 30.0
 
 
 @pytest.fixture
-def daemon(tmp_path: Path) -> subprocess.Popen[bytes]:
+def sockets() -> Iterator[str]:
+    """A folder with a short name: the path of a socket has at most 107 bytes."""
+    with tempfile.TemporaryDirectory() as folder:
+        yield folder
+
+
+@pytest.fixture
+def daemon(sockets: str) -> subprocess.Popen[bytes]:
     """As the JVM starts it; ended by closing its input."""
     environment = {
         **os.environ,
         "PYTHON_UNIX_DOMAIN_ENABLED": "true",
-        "PYTHON_WORKER_FACTORY_SOCK_DIR": str(tmp_path),
+        "PYTHON_WORKER_FACTORY_SOCK_DIR": sockets,
         "SPARK_REUSE_WORKER": "1",
         "PYTHON_DAEMON_KILL_WORKER_ON_FLUSH_FAILURE": "1",
     }
