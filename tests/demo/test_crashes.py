@@ -19,6 +19,7 @@ from typing import Any
 
 import pytest
 
+from headrace.credential import credential_path, use_credential
 from headrace.demo import Fleet, check, drones_sql, expect, heights_text
 from headrace.demo.feed import Feed
 from headrace.demo.pipelines import DRONES, HEIGHTS, TELEMETRY
@@ -120,7 +121,10 @@ class Up:
         assert self._process.stdout is not None
         line = self._process.stdout.readline()
         assert json.loads(line).get("ready"), line
-        return RunInfo.read(self._data)
+        info = RunInfo.read(self._data)
+        # As the commands of the directory's owner do: signals are not taken from strangers.
+        use_credential(info.bootstrap, credential_path(self._data / "log"))
+        return info
 
 
 def wait_for_rows(tails: list[Tail], count: int) -> None:
