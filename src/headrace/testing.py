@@ -178,6 +178,8 @@ class ChainTester:
             if signal.kind == "advance_watermark":
                 self.progress = self.progress.raised(watermark_us(signal.parameters))
         self.batch += 1
+        # The next micro-batch may meet another worker: state that was changed and not saved is gone, here as there.
+        self._store = StateStore(self.files)
 
 
 class Home(Protocol):

@@ -27,7 +27,7 @@ from headrace.serial import (
     per_row,
     schema_of,
 )
-from headrace.testing import ChainTester
+from headrace.testing import ChainTester, Crash, CrashPoint
 
 
 @dataclass
@@ -332,3 +332,48 @@ def test_the_end_of_the_rows_comes_before_signals_and_again_behind_them_and_pass
     empty = tester.run()
     assert empty is not None
     assert empty.column("n").to_pylist() == [0]
+
+
+class Untouched(Operator):
+    """Forgets to say which slots it wrote to."""
+
+    def process(self, batch: Batch) -> Iterable[Batch]:
+        table = self.context.state.table("t", [("n", pa.int64())], [("count", pa.int64())])
+        slots, _ = table.add([batch.column("n")])
+        table["count"][slots] += 1
+        return [Batch(pa.record_batch({"count": table.values("count", slots)}))]
+
+
+class Places(Operator):
+    """Changes its state in place."""
+
+    def open(self, context: Context) -> None:
+        self.seen = context.state.value("seen", {})
+
+    def process(self, batch: Batch) -> Iterable[Batch]:
+        for number in batch.column("n").to_pylist():
+            self.seen.value[str(number)] = self.seen.value.get(str(number), 0) + 1
+        return [Batch(pa.record_batch({"count": [self.seen.value[str(number)]]}))]
+
+
+def test_state_changed_in_place_lasts_through_a_crash() -> None:
+    tester = ChainTester(lambda: Chain.line([Step("it", Places())]))
+    for count in (1, 2, 3):
+        with pytest.raises(Crash):
+            tester.run(numbers(7), crash=CrashPoint())
+        assert tester.run(numbers(7)) == pa.table({"count": [count]})
+
+
+def test_the_tester_shows_slots_that_were_not_touched() -> None:
+    tester = ChainTester(lambda: Chain.line([Step("it", Untouched())]))
+    # New rows count as touched; the second write is lost, as it is when another worker goes on.
+    assert [tester.run(numbers(7)) for _ in range(3)] == [pa.table({"count": [n]}) for n in (1, 2, 2)]
+
+
+def test_a_value_that_cannot_be_saved_names_its_node_and_state() -> None:
+    class Wrong(Pass):
+        def open(self, context: Context) -> None:
+            context.state.value("d").value = {1: 2}
+
+    with pytest.raises(OperatorFailed, match=r"node 'it': the state 'd'.*key 1"):
+        ChainTester(lambda: Chain.line([Step("it", Wrong())])).run(numbers(1))

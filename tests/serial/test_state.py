@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from pathlib import Path
 from typing import Any
 
@@ -41,6 +42,7 @@ changes = st.lists(
         st.tuples(st.just("delete"), keys, st.just(0)),
         st.tuples(st.just("append"), keys, st.integers(0, 99)),
         st.tuples(st.just("value"), keys, st.integers(0, 99)),
+        st.tuples(st.just("in place"), keys, st.integers(0, 99)),
     ),
     max_size=8,
 )
@@ -65,9 +67,12 @@ def change(state: NodeState, model: Model, what: str, key: tuple[str | None, int
     elif what == "append":
         rings.append(rings.add(columns_of(key)), np.zeros(1, np.int64), np.array([float(number)]))
         model["rings"][key] = [*model["rings"].get(key, []), float(number)][-LENGTH:]
-    else:
+    elif what == "value":
         state.value("value").value = {"number": number}
         model["value"]["value"] = {"number": number}
+    else:
+        state.value("places", {}).value.setdefault(str(key), []).append(number)
+        model["places"][str(key)] = [*model["places"].get(str(key), []), number]
 
 
 def content(state: NodeState) -> Model:
@@ -79,6 +84,7 @@ def content(state: NodeState) -> Model:
         "table": {(row["k"], row["d"]): row["n"] for row in rows},
         "rings": {(row["k"], row["d"]): row["numbers"] for row in rings.snapshot().to_pylist()},
         "value": {} if value is None else {"value": value},
+        "places": copy.deepcopy(state.value("places", {}).value),
     }
 
 
@@ -104,7 +110,7 @@ def test_state_is_what_was_committed(history: list[tuple[list[Any], str]]) -> No
     def check(state: NodeState, model: Model) -> None:
         assert content(state) == model
 
-    check_history(history, {"table": {}, "rings": {}, "value": {}}, changed, check)
+    check_history(history, {"table": {}, "rings": {}, "value": {}, "places": {}}, changed, check)
 
 
 def touched(store: StateStore, version: Version, batch: int, count: int) -> Version:
@@ -339,3 +345,34 @@ def test_only_changes_are_looked_at_where_no_more_is_wanted() -> None:
     assert section.rows == change
     with pytest.raises(CorruptData, match="checksum"):
         list(decode("file", pa.py_buffer(bytes(content))))
+
+
+def test_a_value_changed_in_place_is_saved() -> None:
+    files = MemoryFiles()
+    version = Version()
+    for batch in range(3):
+        state = StateStore(files).load("node", 0, version)
+        held = state.value("d", {"seen": []})
+        assert held.value == {"seen": list(range(batch))}
+        held.value["seen"].append(batch)
+        version = StateStore(files).write("node", 0, batch, state, version)
+    state = StateStore(files).load("node", 0, version)
+    assert state.value("d").value == {"seen": [0, 1, 2]}
+    assert state.changes() == []
+
+
+def test_a_default_is_never_shared() -> None:
+    default: dict[str, int] = {}
+    for _ in range(2):
+        held = NodeState().value("d", default)
+        assert held.value == {}
+        held.value["a"] = 1
+    assert default == {}
+
+
+@pytest.mark.parametrize("value", [{1: "a"}, {"a": [{None: 1}]}, {"a": {1, 2}}, object()], ids=repr)
+def test_a_value_that_would_come_back_as_another_is_refused(value: Any) -> None:
+    state = NodeState()
+    state.value("d").value = value
+    with pytest.raises(InvalidInput, match="the state 'd'"):
+        state.changes()

@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 import numpy as np
 import pyarrow as pa
 
-from headrace.serial.boundary import DeadLetter
+from headrace.errors import InvalidInput
+from headrace.serial.boundary import DeadLetter, OperatorFailed
 from headrace.serial.chain import Chain, Moment, NodeReport
 from headrace.serial.context import microseconds
 from headrace.serial.keys import Integers
@@ -123,8 +124,14 @@ class LaneRun:
             self.result.next_event_us = self._chain.next_event_us
         if self._store is not None:
             for node, state in states.items():
-                base = self._versions.get(node, Version())
-                self.result.versions[node] = self._store.write(node, lane, self._moment.batch, state, base)
+                self.result.versions[node] = self._written(self._store, node, state)
+
+    def _written(self, store: StateStore, node: str, state: NodeState) -> Version:
+        base = self._versions.get(node, Version())
+        try:
+            return store.write(node, self.result.lane, self._moment.batch, state, base)
+        except InvalidInput as error:
+            raise OperatorFailed(error.message, node=node, hint=error.hint) from error
 
     def _due(self) -> list[pa.RecordBatch]:
         return self._chain.advance(self._moment.watermark_us, self._moment.now_us)

@@ -9,7 +9,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, TypeVar
 
-from headrace.errors import Conflict
+import pyarrow as pa
+
+from headrace.errors import Conflict, InvalidInput
 from headrace.serial.candidate_rows import CandidateRows
 from headrace.serial.hashed_rows import HashedRows
 from headrace.serial.items import Fields, StateItem, ValueState
@@ -88,8 +90,8 @@ class NodeState:
             self._stored.setdefault(section.name, []).append(section)
 
     def changes(self) -> list[Section]:
-        """What is new since it was last written."""
-        found = ((name, item, item.delta()) for name, item in self._items.items())
+        """What is new since it was last written. Raises InvalidInput, with the name, for what cannot be stored."""
+        found = ((name, item, _delta(name, item)) for name, item in self._items.items())
         return [Section(name, item.kind, rows, shape=item.shape) for name, item, rows in found if rows is not None]
 
     def part(self, buckets: range) -> list[Section]:
@@ -145,6 +147,13 @@ def item_of(section: Section) -> StateItem:
     if section.kind == CandidateRows.kind:
         return CandidateRows(key, columns[:-1])
     return KeyedTable(key, [field for field in columns if field[0] != DELETED])
+
+
+def _delta(name: str, item: StateItem) -> pa.Table | None:
+    try:
+        return item.delta()
+    except InvalidInput as error:
+        raise InvalidInput(f"the state {name!r}: {error.message}", hint=error.hint) from error
 
 
 def _take_in(item: StateItem, section: Section) -> None:
