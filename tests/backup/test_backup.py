@@ -20,6 +20,7 @@ from typer.testing import CliRunner
 
 from headrace.backup import BackupReport, ObjectStore, create_backup, moments_of, open_objects, restore_backup
 from headrace.cli import app
+from headrace.credential import client_settings
 from headrace.errors import Conflict, CorruptData, ExternalFailure, InvalidInput, NotFound
 from headrace.log import LogStore, Partition, PartitionReader, Watermark, encode_batches, place_hold, with_producer
 from headrace.log.watermark import read_watermark
@@ -171,7 +172,7 @@ def test_retention_waits_for_the_backup(home: Home, folder: ObjectStore) -> None
 def test_users_and_their_rights_come_back_for_nobody_else_to_read(
     home: Home, folder: ObjectStore, tmp_path: Path
 ) -> None:
-    admin = AdminClient({"bootstrap.servers": home.address, "log_level": 0})
+    admin = AdminClient({"bootstrap.servers": home.address, "log_level": 0, **client_settings(home.address)})
     mechanism = ScramCredentialInfo(ScramMechanism.SCRAM_SHA_256, 4096)
     user = UserScramCredentialUpsertion("alice", mechanism, b"correct horse", b"salt")
     admin.alter_user_scram_credentials([user])["alice"].result()

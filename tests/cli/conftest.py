@@ -73,9 +73,12 @@ def headrace(tmp_path: Path) -> Program:
 
 @pytest.fixture(scope="module")
 def up(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Program]:
-    """`headrace up` runs in this directory, once for the module."""
+    """`headrace up` runs in this directory, once for the module: closed to clients that do not authenticate.
+
+    The commands show the credential of the data directory, so that its owner notices nothing.
+    """
     program = Program(tmp_path_factory.mktemp("up"))
-    process = program.start("up", "--port", "0", "--http-port", "0", "--json")
+    process = program.start("up", "--port", "0", "--http-port", "0", "--no-anonymous", "--json")
     assert process.stdout is not None
     line = process.stdout.readline()
     assert line, process.communicate()[1]

@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from confluent_kafka import KafkaException
+from confluent_kafka.admin import AdminClient
 
 pytestmark = pytest.mark.timeout(600)
 
@@ -53,6 +55,13 @@ def answers(up: Any, sql: str) -> list[list[list[Any]]]:
 def info(up: Any) -> dict[str, Any]:
     found: dict[str, Any] = json.loads((up.directory / "headrace-data" / "run.json").read_text())
     return found
+
+
+def test_a_closed_broker_takes_the_owner_alone(up: Any) -> None:
+    stranger = AdminClient({"bootstrap.servers": info(up)["bootstrap"], "log_level": 0})
+    with pytest.raises(KafkaException):
+        stranger.list_topics(timeout=1)
+    assert up("topic", "list", "--json").code == 0
 
 
 def test_topics(up: Any) -> None:

@@ -110,6 +110,7 @@ def test_broken_sql_is_marked(headrace: Any) -> None:
         ["topic", "create", "x", "--partitions", "0"],
         ["up", "--port", "99999"],
         ["up", "--broker", "nonsense"],
+        ["up", "--broker", "kafka://localhost:9092", "--no-anonymous"],
     ],
 )
 def test_wrong_input_is_refused_in_words(headrace: Any, arguments: list[str]) -> None:

@@ -18,16 +18,24 @@ from confluent_kafka.admin import (  # type: ignore[attr-defined]
     NewPartitions,
     NewTopic,
     ResourceType,
+    ScramCredentialInfo,
+    ScramMechanism,
+    UserScramCredentialDeletion,
+    UserScramCredentialUpsertion,
 )
 
-from headrace.credential import CREDENTIAL_FILE, OWN_USER, client_settings, use_credential
+from headrace.credential import CREDENTIAL_FILE, OWN_USER, VARIABLE, client_settings, use_credential
 from headrace.errors import Conflict, InvalidInput
 from headrace.log import encode_batches
 from headrace.signals import SIGNALS_TOPIC, SignalRequest
+from headrace.wire import protocol
+from headrace.wire.asking import asking
 from headrace.wire.client import Client
 from headrace.wire.client.signals import send_signal
+from headrace.wire.codes import ErrorCode
+from headrace.wire.messages import security
 from headrace.wire.testing import BrokerProcess
-from headrace.wire.users import set_password
+from headrace.wire.users import list_users, set_password
 
 DEADLINE_S = 30.0
 COMMITS = "__commits.pay.q"
@@ -107,6 +115,43 @@ def test_nor_end_its_transactions(guarded: BrokerProcess) -> None:
     own.init_transactions(DEADLINE_S)
 
 
+def test_nor_give_itself_a_password_before_users_are_set_up(guarded: BrokerProcess) -> None:
+    settings: Any = {"bootstrap.servers": guarded.bootstrap, "log_level": 0}
+    mechanism = ScramCredentialInfo(ScramMechanism.SCRAM_SHA_512, 4096)
+    change = UserScramCredentialUpsertion("admin", mechanism, b"guessed", b"salt")
+    stranger, owner = AdminClient(settings), AdminClient({**settings, **client_settings(guarded.bootstrap)})
+    with pytest.raises(KafkaException, match=r"clients that authenticate.*super_users.*log/credential") as refused:
+        stranger.alter_user_scram_credentials([change])["admin"].result(DEADLINE_S)
+    assert refused.value.args[0].name() == "CLUSTER_AUTHORIZATION_FAILED"
+    assert list_users(guarded.data_dir) == {}
+    owner.alter_user_scram_credentials([change])["admin"].result(DEADLINE_S)
+    assert list_users(guarded.data_dir) == {"admin": ("SCRAM-SHA-512",)}
+    gone = UserScramCredentialDeletion("admin", ScramMechanism.SCRAM_SHA_512)
+    with pytest.raises(KafkaException, match="clients that authenticate"):
+        stranger.alter_user_scram_credentials([gone])["admin"].result(DEADLINE_S)
+    owner.alter_user_scram_credentials([gone])["admin"].result(DEADLINE_S)
+
+
+def test_nor_slow_others_down_or_make_rules_for_them(guarded: BrokerProcess, monkeypatch: pytest.MonkeyPatch) -> None:
+    slow = security.AlteredQuota(
+        (security.QuotaEntity("user", None),), (security.QuotaOperation("producer_byte_rate", 1.0, False),)
+    )
+    quick = slow._replace(ops=(slow.ops[0]._replace(remove=True),))
+    rule = security.AclCreation(2, "t", "User:a", "*", 3, 3)
+    with asking(guarded.bootstrap) as owner:
+        monkeypatch.delenv(VARIABLE)
+        with asking(guarded.bootstrap) as stranger:
+            for ask, code in (
+                (stranger, ErrorCode.CLUSTER_AUTHORIZATION_FAILED),
+                (owner, ErrorCode.NONE),
+            ):
+                for change in (slow, quick):
+                    (done,) = ask(protocol.ALTER_CLIENT_QUOTAS, security.AlterQuotasRequest((change,))).entries
+                    assert done.error_code is code
+            (made,) = stranger(protocol.CREATE_ACLS, security.CreateAclsRequest((rule,))).results
+            assert made.error_code is ErrorCode.SECURITY_DISABLED, "as Kafka answers without an authorizer"
+
+
 def test_a_stranger_goes_on_with_ordinary_topics_and_may_read_the_others(guarded: BrokerProcess) -> None:
     stranger = AdminClient({"bootstrap.servers": guarded.bootstrap})
     stranger.create_topics([NewTopic("mine", 1, 1)])["mine"].result(DEADLINE_S)
@@ -149,7 +194,8 @@ def test_another_secret_is_none(guarded: BrokerProcess, tmp_path: Path) -> None:
 
 
 def test_the_plain_listener_can_be_closed(tmp_path: Path) -> None:
-    with running(tmp_path, "anonymous = false") as broker:
+    """By the setting, or by the option of `headrace up`."""
+    with running(tmp_path, "", "--no-anonymous") as broker:
         with pytest.raises(KafkaException):
             AdminClient({"bootstrap.servers": broker.bootstrap, "log_level": 0}).list_topics(timeout=1)
         with Client(broker.bootstrap) as own:

@@ -12,6 +12,7 @@ import typer
 from headrace.cli.connect import kafka_address
 from headrace.cli.options import DEFAULT_DATA_DIR, DataDir, Json
 from headrace.cli.output import console, print_json
+from headrace.errors import InvalidInput
 
 if TYPE_CHECKING:
     from headrace.process.run_file import RunInfo
@@ -32,6 +33,13 @@ def command(
         Path | None,
         typer.Option("--broker-config", help="A TOML file with settings of the broker: listeners, TLS, SASL, limits."),
     ] = None,
+    no_anonymous: Annotated[
+        bool,
+        typer.Option(
+            "--no-anonymous",
+            help="Take only Kafka clients that authenticate; without users, Headrace's own parts alone.",
+        ),
+    ] = False,
     new_token: Annotated[
         bool, typer.Option("--new-token", help="Make a new token: browsers must be let in anew by the printed address.")
     ] = False,
@@ -41,6 +49,11 @@ def command(
     from headrace.server.stack import Stack, StackSettings  # noqa: PLC0415
 
     address = None if broker is None else kafka_address(broker)
+    if address is not None and (no_anonymous or broker_config is not None):
+        raise InvalidInput(
+            "--broker-config and --no-anonymous are settings of Headrace's own broker; with --broker there is none",
+            hint="leave them out, and set up authentication in the cluster",
+        )
     out = console()
 
     def say(sentence: str) -> None:
@@ -48,7 +61,14 @@ def command(
             out.print(sentence, style="dim", markup=False)
 
     settings = StackSettings(
-        data_dir, port, http_port, address, spark, broker_config=broker_config, new_token=new_token
+        data_dir,
+        port,
+        http_port,
+        address,
+        spark,
+        broker_config=broker_config,
+        anonymous=not no_anonymous,
+        new_token=new_token,
     )
     stack = Stack(settings, log=say)
 

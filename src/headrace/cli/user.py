@@ -36,7 +36,9 @@ def set_user(
     if as_json:
         print_json({"user": user, "set": True})
     else:
-        console().print(f"user {user} can authenticate once the broker is started", markup=False)
+        out = console()
+        out.print(f"user {user} can authenticate once the broker is started with sasl_mechanisms", markup=False)
+        out.print("Until then any client of this machine gets in without: see docs/security.md", style="dim")
 
 
 @app.command("remove")

@@ -47,8 +47,10 @@ class StackSettings:
     http_port: int = HTTP_PORT
     broker: str | None = None
     spark: str | None = None
-    # Settings of our own broker. Our own processes reach it by a port of their own, without authentication.
+    # Settings of our own broker. Our own processes reach it by a port of their own, on loopback.
     broker_config: Path | None = None
+    # Without, our own broker takes only clients that authenticate.
+    anonymous: bool = True
     new_token: bool = False
     limits: SupervisorLimits = field(default_factory=SupervisorLimits)
 
@@ -132,6 +134,8 @@ class Stack:
         if self.settings.broker_config is not None:
             local_port = answers.get(BROKER, {}).get("local_port", 0)
             arguments += ["--config", str(self.settings.broker_config), "--local-port", str(local_port)]
+        if not self.settings.anonymous:
+            arguments.append("--no-anonymous")
         log_path = data.path / "logs" / "broker.log"
         return Command(BROKER, "headrace.wire", tuple(arguments), log_path, inherited=(data.lock_descriptor,))
 

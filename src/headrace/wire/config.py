@@ -25,7 +25,7 @@ class BrokerConfig:
     port: int = 9092
     # What clients are told to connect to, where it is not `host`.
     advertised_host: str | None = None
-    # A second way in, on loopback and without authentication, for processes of this machine. 0 picks a free port.
+    # A second way in, on loopback and without TLS, for processes of this machine. 0 picks a free port.
     local_port: int | None = None
     node_id: int = 1
     # fsync: an acknowledged record survives power loss. os: it survives a crash of the broker, not of the machine.
@@ -106,6 +106,11 @@ class BrokerConfig:
     def authenticated(self) -> bool:
         """Whether clients of the main listener prove who they are."""
         return bool(self.sasl_mechanisms) or self.tls_client_ca is not None
+
+    @property
+    def closed(self) -> bool:
+        """Whether nobody gets in who does not prove who they are."""
+        return self.authenticated or not self.anonymous
 
     def __post_init__(self) -> None:
         _check_security(self)

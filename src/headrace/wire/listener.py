@@ -56,7 +56,7 @@ def policy_of(config: BrokerConfig, registry: SecurityRegistry, own: Credential)
 
 def local_policy(config: BrokerConfig, registry: SecurityRegistry, own: Credential) -> AccessPolicy:
     """Of the second listener, on loopback. Where others prove who they are it is for our own parts alone."""
-    return AccessPolicy(lambda: registry.state, own=own, anonymous=config.anonymous and not config.authenticated)
+    return AccessPolicy(lambda: registry.state, own=own, anonymous=not config.closed)
 
 
 def principal_of(certificate: dict[str, Any]) -> str:

@@ -58,7 +58,7 @@ async def _serve(config: BrokerConfig, ready: Ready) -> None:
         local = {} if broker.local_port is None else {"local_port": broker.local_port}
         address = f"{config.advertised_host or config.host}:{broker.port}"
         where = {"host": config.host, "port": broker.port, "address": address}
-        ready({"ready": True, **where, "authenticated": config.authenticated, "pid": os.getpid(), **local})
+        ready({"ready": True, **where, "authenticated": config.closed, "pid": os.getpid(), **local})
         await stopping.wait()
     finally:
         await broker.stop()
@@ -79,7 +79,14 @@ def _parse(arguments: Sequence[str] | None) -> tuple[BrokerConfig, int]:
     parser.add_argument("--data-dir", type=Path, help="where the log is kept; created if need be")
     parser.add_argument("--host", help="a loopback address, or any other with authentication (default 127.0.0.1)")
     parser.add_argument("--port", type=int, help="0 picks a free one (default 9092)")
-    parser.add_argument("--local-port", type=int, help="a second port, on loopback and without authentication")
+    parser.add_argument("--local-port", type=int, help="a second port, on loopback and without TLS")
+    parser.add_argument(
+        "--no-anonymous",
+        dest="anonymous",
+        action="store_const",
+        const=False,
+        help="take only clients that authenticate",
+    )
     parser.add_argument("--durability", help="fsync (default): acknowledged means on disk; os: in the system's cache")
     parser.add_argument("--config", type=Path, help="a TOML file with any setting of the broker")
     parser.add_argument("--ready-fd", type=int, default=1, help="where the line goes that says it is ready (stdout)")

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Final
 
+from headrace.credential import CREDENTIAL_FILE, OWN_MECHANISM, OWN_USER
 from headrace.log import LogStore
 from headrace.signals import SIGNALS_TOPIC
+from headrace.wire.codes import ErrorCode, Refusal
 from headrace.wire.commit import Committer
 from headrace.wire.config import BrokerConfig
 from headrace.wire.coordinators.consumer_groups import ConsumerGroups
@@ -17,7 +20,7 @@ from headrace.wire.group_service import GroupService
 from headrace.wire.group_settings import GroupSettings
 from headrace.wire.offset_service import OFFSETS_TOPIC, OffsetService
 from headrace.wire.recalls import Recalls
-from headrace.wire.security.access import Access
+from headrace.wire.security.access import ANONYMOUS, Access
 from headrace.wire.security.registry import SecurityRegistry
 from headrace.wire.security.resources import CLUSTER, Operation, Resource, topic
 from headrace.wire.security.session import Session
@@ -27,6 +30,12 @@ from headrace.wire.transaction_service import TRANSACTIONS_TOPIC, TransactionSer
 from headrace.wire.waiters import FetchWaiters
 
 INTERNAL_TOPICS = frozenset({OFFSETS_TOPIC, TRANSACTIONS_TOPIC, SIGNALS_TOPIC})
+
+_ADMINISTRATION: Final = (
+    "users, access control lists and quotas are changed by clients that authenticate: a super user (sasl_mechanisms "
+    f"and super_users in broker.toml), or {OWN_USER} ({OWN_MECHANISM}) with the credential of the data directory, "
+    f"which is in the file log/{CREDENTIAL_FILE}"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +91,16 @@ class Call:
     def require(self, operation: Operation, resource: Resource) -> None:
         """Raises a Refusal unless the client may do that."""
         self.access.require(operation, resource)
+
+    def require_administration(self, operation: Operation) -> None:
+        """Raises a Refusal unless the client may change users, access control lists or quotas.
+
+        Where nobody must authenticate, that is left to those who do: another account of this machine could otherwise
+        give itself a password before users are set up, or slow everybody down.
+        """
+        if self.access.principal == ANONYMOUS:
+            raise Refusal(ErrorCode.CLUSTER_AUTHORIZATION_FAILED, _ADMINISTRATION)
+        self.require(operation, CLUSTER)
 
     def require_creation(self, name: str) -> None:
         """Raises a Refusal unless the client may create that topic."""

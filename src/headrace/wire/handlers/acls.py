@@ -54,7 +54,8 @@ def create_acls(services: Services, call: Call, request: CreateAclsRequest) -> C
 
 def _made(services: Services, call: Call, creation: AclCreation) -> Acl | AclCreationResult:
     try:
-        _check_authority(services, call, Operation.ALTER)
+        _require_enabled(services)
+        call.require_administration(Operation.ALTER)
         acl = Acl(
             _known(ResourceKind, creation.resource_type),
             creation.resource_name,
@@ -71,10 +72,9 @@ def _made(services: Services, call: Call, creation: AclCreation) -> Acl | AclCre
         return AclCreationResult(refusal.code, refusal.message)
 
 
-def _check_authority(services: Services, call: Call, operation: Operation) -> None:
+def _require_enabled(services: Services) -> None:
     if not services.config.authenticated:
         raise Refusal(ErrorCode.SECURITY_DISABLED, "no authentication is set up, so nobody can be told apart")
-    call.require(operation, CLUSTER)
 
 
 def _filter(wanted: DescribeAclsRequest) -> AclFilter:
@@ -91,7 +91,8 @@ def _filter(wanted: DescribeAclsRequest) -> AclFilter:
 
 def describe_acls(services: Services, call: Call, request: DescribeAclsRequest) -> DescribeAclsResponse:
     try:
-        _check_authority(services, call, Operation.DESCRIBE)
+        _require_enabled(services)
+        call.require(Operation.DESCRIBE, CLUSTER)
         found = services.security.state.acls.meant(_filter(request))
     except Refusal as refusal:
         return DescribeAclsResponse(refusal.code, refusal.message)
@@ -113,7 +114,8 @@ def delete_acls(services: Services, call: Call, request: DeleteAclsRequest) -> D
 
 def _deleted(services: Services, call: Call, wanted: DescribeAclsRequest) -> DeleteAclsResult:
     try:
-        _check_authority(services, call, Operation.ALTER)
+        _require_enabled(services)
+        call.require_administration(Operation.ALTER)
         state = services.security.state
         gone = state.acls.meant(_filter(wanted))
         if gone:

@@ -89,7 +89,7 @@ def alter_quotas(services: Services, call: Call, request: AlterQuotasRequest) ->
 
 def _altered(services: Services, call: Call, entry: AlteredQuota, *, validate_only: bool) -> AlteredQuotaResult:
     try:
-        call.require(Operation.ALTER_CONFIGS, CLUSTER)
+        call.require_administration(Operation.ALTER_CONFIGS)
         key = _key(entry.entity)
         state = services.security.state
         rates = dict(state.quotas.rules.get(key, {}))

@@ -50,7 +50,7 @@ def alter_scram(services: Services, call: Call, request: AlterScramRequest) -> A
 
 def _altered(services: Services, call: Call, request: AlterScramRequest, user: str) -> AlteredUser:
     try:
-        call.require(Operation.ALTER, CLUSTER)
+        call.require_administration(Operation.ALTER)
         changes = _changes(services, request, user)
         state = services.security.state
         for mechanism, credential in changes:
