@@ -131,3 +131,32 @@ def test_a_pipeline_equals_only_pipelines() -> None:
     assert Pipeline("a") != "a"
     with pytest.raises(TypeError):
         hash(Pipeline("a"))
+
+
+@pytest.mark.parametrize("topic", ["__commits.pay.q", "__signals", "_schemas"])
+def test_no_notation_writes_a_topic_of_our_own_parts(topic: str) -> None:
+    """Pipelines write with the credential of our own parts, so that the broker would let them."""
+    read = "CREATE STREAM s (id BIGINT, v STRING) WITH (topic = 's'{});"
+    built = Pipeline("p")
+    built.topic("s", schema="id BIGINT").to_topic(topic)
+    written = [
+        built,
+        Pipeline.from_text(f'topic s schema="id BIGINT" ! to-topic {topic}'),
+        Pipeline.from_text(f'topic s schema="id BIGINT" ! to-table {topic} key=id'),
+        Pipeline.from_text(f'topic s schema="id BIGINT" bad_rows=dead_letter dead_letter={topic} ! to-topic t'),
+        Pipeline.from_text(
+            f'topic s schema="id BIGINT" ! python f:f on_error=dead_letter dead_letter={topic} ! to-topic t'
+        ),
+    ]
+    for pipeline in written:
+        with pytest.raises(InvalidGraph, match=f"'{topic}' is written by Headrace itself.*choose a name"):
+            pipeline.validate()
+    for sql in (
+        f"{read.format('')} CREATE STREAM o WITH (topic = '{topic}') AS SELECT id FROM s;",
+        f"{read.format('')} CREATE TABLE o WITH (topic = '{topic}', key = 'id') AS SELECT id FROM s;",
+        read.format(f", bad_rows = 'dead_letter', 'dead_letter.topic' = '{topic}'")
+        + " CREATE STREAM o AS SELECT id FROM s;",
+    ):
+        with pytest.raises(InvalidInput, match=f"'{topic}' is written by Headrace itself"):
+            Pipeline.from_sql(sql).validate()
+    Pipeline.from_text(f'topic {topic} schema="id BIGINT" ! to-topic t').validate()

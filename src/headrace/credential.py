@@ -34,11 +34,14 @@ def is_internal(topic: str) -> bool:
 
 
 def require_ordinary(topic: str) -> None:
-    """Raises InvalidInput for a topic that people must not write to by hand."""
+    """Raises InvalidInput for a topic that neither people nor pipelines must write to."""
     if is_internal(topic):
         raise InvalidInput(
-            f"{topic!r} is written by Headrace itself: a record of your own could stop a pipeline",
-            hint="signals are sent with `headrace signal send` or POST /api/signals",
+            f"the topic {topic!r} is written by Headrace itself: a record of your own could stop a pipeline",
+            hint=(
+                f"choose a name that does not begin with {INTERNAL_PREFIX!r} and is not {SCHEMAS_TOPIC!r}; "
+                "signals are sent with `headrace signal send` or POST /api/signals"
+            ),
         )
 
 

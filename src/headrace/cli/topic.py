@@ -9,6 +9,7 @@ import typer
 from headrace.cli.connect import bootstrap_of
 from headrace.cli.options import DEFAULT_DATA_DIR, Bootstrap, DataDir, Json
 from headrace.cli.output import console, print_json, print_table
+from headrace.credential import require_ordinary
 from headrace.errors import Conflict, InvalidInput, NotFound, did_you_mean
 
 if TYPE_CHECKING:
@@ -49,6 +50,7 @@ def create(
     as_json: Json = False,
 ) -> None:
     """Create a topic."""
+    require_ordinary(topic)
     settings = dict(_setting(item) for item in config or ())
     with _client(data_dir, bootstrap) as client:
         if topic in client.metadata([topic]).topics:

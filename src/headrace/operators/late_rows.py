@@ -11,7 +11,7 @@ from pydantic import Field, model_validator
 from headrace.graph.schema import Schema
 from headrace.operators.config import OperatorConfig
 from headrace.operators.durations import duration_ms
-from headrace.operators.settings import Duration, TopicName, refuse_setting
+from headrace.operators.settings import Duration, WrittenTopicName, refuse_setting
 from headrace.serial import Context, microseconds
 from headrace.serial.keys import Integers
 
@@ -30,7 +30,7 @@ LateFor = Annotated[
     Duration | None,
     Field(description="How long a closed window is kept for update_previous; rows that are later still are dropped."),
 ]
-LateTopic = Annotated[TopicName | None, Field(description="The topic for late rows when late is dead_letter.")]
+LateTopic = Annotated[WrittenTopicName | None, Field(description="The topic for late rows when late is dead_letter.")]
 
 
 LatePassed = Annotated[

@@ -11,7 +11,7 @@ from pydantic import Field, model_validator
 from headrace.errors import InvalidInput
 from headrace.graph.schema import Column, Schema
 from headrace.operators.imports import load_object
-from headrace.operators.settings import ColumnName, TopicName, refuse_setting
+from headrace.operators.settings import ColumnName, WrittenTopicName, refuse_setting
 from headrace.operators.spec import Operator, OperatorConfig
 from headrace.serial import API_VERSION, FAIL, OnError, Partitioning
 from headrace.serial import Operator as Instance
@@ -63,7 +63,7 @@ ErrorAction = Annotated[
 ]
 Retries = Annotated[int, Field(ge=0, le=RETRIES_MAX, description="How often a row that failed is tried again.")]
 DeadLetterTopic = Annotated[
-    TopicName | None, Field(description="The topic for such rows when on_error is dead_letter.")
+    WrittenTopicName | None, Field(description="The topic for such rows when on_error is dead_letter.")
 ]
 
 

@@ -9,6 +9,7 @@ from typing import Annotated
 from pydantic import AfterValidator, Field
 from pydantic_core import PydanticCustomError
 
+from headrace.credential import require_ordinary
 from headrace.errors import InvalidInput
 from headrace.graph.schema import Schema
 from headrace.operators.durations import canonical_duration
@@ -49,6 +50,12 @@ def _topic_name(name: str) -> str:
     return name
 
 
+def _ordinary_topic_name(name: str) -> str:
+    """Pipelines write with the credential of our own parts: nothing else keeps them out of these topics."""
+    require_ordinary(_topic_name(name))
+    return name
+
+
 def _shown_as(form: str) -> object:
     """What a form should offer for the setting: `format` in its JSON schema."""
     return Field(json_schema_extra={"format": form})
@@ -57,5 +64,7 @@ def _shown_as(form: str) -> object:
 Duration = Annotated[str, checked(canonical_duration), _shown_as("duration")]
 Columns = Annotated[str, checked(_canonical_columns), _shown_as("sql-columns")]
 TopicName = Annotated[str, checked(_topic_name), _shown_as("topic")]
+# One that the pipeline writes.
+WrittenTopicName = Annotated[str, checked(_ordinary_topic_name), _shown_as("topic")]
 SqlExpression = Annotated[str, _shown_as("sql-expression")]
 ColumnName = Annotated[str, _shown_as("column")]

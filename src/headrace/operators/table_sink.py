@@ -10,7 +10,7 @@ from pydantic import Field, model_validator
 from headrace.formats import FormatName, check_writing
 from headrace.graph.schema import UNKNOWN, Schema
 from headrace.operators.arrow_types import column_types
-from headrace.operators.settings import ColumnName, TopicName
+from headrace.operators.settings import ColumnName, WrittenTopicName
 from headrace.operators.spec import Operator, OperatorConfig, Port, Spec
 from headrace.operators.system_columns import without_system_columns
 from headrace.operators.table_keys import KEY, check_key, refuse_many_rows
@@ -34,7 +34,9 @@ if TYPE_CHECKING:
 
 
 class ToTableConfig(OperatorConfig):
-    topic: TopicName = Field(description="The topic of the table; it is created, compacted, when it does not exist.")
+    topic: WrittenTopicName = Field(
+        description="The topic of the table; it is created, compacted, when it does not exist."
+    )
     key: ColumnName = Field(description=KEY)
     mode: Literal["upsert", "delete"] = Field(
         "upsert", description="upsert: each row takes the place of the one with its key; delete: removes that one."

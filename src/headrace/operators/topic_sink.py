@@ -11,7 +11,7 @@ from headrace.errors import InvalidInput
 from headrace.formats import FormatName, check_writing
 from headrace.graph.schema import UNKNOWN, Schema
 from headrace.operators.arrow_types import column_types
-from headrace.operators.settings import ColumnName, TopicName, refuse_setting
+from headrace.operators.settings import ColumnName, WrittenTopicName, refuse_setting
 from headrace.operators.spec import Operator, OperatorConfig, Port, Spec
 from headrace.operators.system_columns import without_system_columns
 from headrace.operators.table_keys import check_key
@@ -38,7 +38,7 @@ HEADERS_TYPE = "MAP<STRING,STRING>"
 
 
 class ToTopicConfig(OperatorConfig):
-    topic: TopicName = Field(description="The topic to write; it is created when it does not exist.")
+    topic: WrittenTopicName = Field(description="The topic to write; it is created when it does not exist.")
     format: FormatName = Field("json", description=FORMAT)
     delimiter: Delimiter = Field(",", description=DELIMITER)
     value_schema: SchemaText | None = Field(None, description=VALUE_SCHEMA)

@@ -23,7 +23,15 @@ from headrace.operators.event_time import (
     watermarked,
     with_event_time,
 )
-from headrace.operators.settings import ColumnName, Columns, Duration, TopicName, checked, refuse_setting
+from headrace.operators.settings import (
+    ColumnName,
+    Columns,
+    Duration,
+    TopicName,
+    WrittenTopicName,
+    checked,
+    refuse_setting,
+)
 from headrace.operators.spec import Operator, OperatorConfig, Port, Spec
 from headrace.operators.system_columns import SYSTEM_COLUMNS, refuse_system_names
 from headrace.operators.value_formats import (
@@ -86,7 +94,9 @@ class TopicConfig(OperatorConfig):
             "tries again first, after longer and longer waits: what the record needs may still come."
         ),
     )
-    dead_letter: TopicName | None = Field(None, description="The topic for bad rows when bad_rows is dead_letter.")
+    dead_letter: WrittenTopicName | None = Field(
+        None, description="The topic for bad rows when bad_rows is dead_letter."
+    )
 
     @model_validator(mode="after")
     def _fits_together(self) -> TopicConfig:

@@ -19,7 +19,7 @@ from confluent_kafka.admin import (  # type: ignore[attr-defined]
     ResourceType,
 )
 
-from headrace.credential import client_settings
+from headrace.credential import client_settings, require_ordinary
 from headrace.errors import Conflict, ExternalFailure, HeadraceError, InvalidInput, NotFound, did_you_mean
 from headrace.server.models.topics import PartitionView, TopicEntry, TopicList, TopicSetting, TopicView
 from headrace.wire.client import Client
@@ -121,6 +121,7 @@ class Topics:
         )
 
     def create(self, topic: str, partitions: int, config: Mapping[str, str]) -> TopicView:
+        require_ordinary(topic)
         _require_names(config)
         wanted = NewTopic(topic, num_partitions=partitions, replication_factor=-1, config=dict(config))
         created = self.admin.create_topics([wanted], request_timeout=REQUEST_TIMEOUT_S)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
+from headrace.credential import require_ordinary
 from headrace.errors import InvalidInput
 from headrace.graph.document import Document, Node
 from headrace.wire.client import Client
@@ -32,6 +33,8 @@ def create_table_topics(bootstrap: str, topics: Iterable[str]) -> None:
 
 def _create_missing(client: Client, topics: set[str]) -> None:
     missing = topics - client.metadata(topics).topics.keys()
+    for topic in sorted(missing):
+        require_ordinary(topic)
     if missing:
         client.create_topics(dict.fromkeys(missing, 1), TABLE_TOPIC_CONFIG, exist_ok=True)
 
