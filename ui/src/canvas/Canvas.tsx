@@ -133,6 +133,7 @@ export function Canvas() {
       onDrop={onDrop}
       onDragOver={allowDrop}
       onFocus={noteFocus}
+      data-canvas
       data-testid="canvas"
     >
       <ReactFlow<PipelineFlowNode, PipelineFlowEdge>

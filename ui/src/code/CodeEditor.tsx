@@ -27,6 +27,8 @@ export interface CodeEditorProps {
   placeholder?: string;
   marks?: readonly Mark[];
   columns?: readonly string[];
+  /** Takes the focus when it is first shown. */
+  takesFocus?: boolean;
 }
 
 /** Ctrl+Enter deploys, wherever the focus is. */
@@ -45,11 +47,13 @@ export default function CodeEditor({
   placeholder = "",
   marks = NO_MARKS,
   columns = NO_COLUMNS,
+  takesFocus = false,
 }: CodeEditorProps) {
   const place = useRef<HTMLDivElement>(null);
   const view = useRef<EditorView | null>(null);
   const changed = useRef(onChange);
   const known = useRef(columns);
+  const wantsFocus = useRef(takesFocus);
   changed.current = onChange;
   known.current = columns;
 
@@ -73,6 +77,8 @@ export default function CodeEditor({
       state: EditorState.create({ doc: "", extensions }),
     });
     view.current = made;
+    if (wantsFocus.current) made.focus();
+    wantsFocus.current = false;
     return () => {
       view.current = null;
       made.destroy();

@@ -19,6 +19,7 @@ export function Dock() {
   return (
     <section
       className={classes.dock}
+      data-panel
       data-open={dock !== null || undefined}
       aria-label="Problems, events and charts"
     >

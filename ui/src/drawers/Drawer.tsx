@@ -31,7 +31,7 @@ export function focusDrawer(): void {
 /** The docked panel on the right. */
 export function Drawer({ title, subtitle, icon, onClose, children }: DrawerProps) {
   return (
-    <section className={classes.drawer} aria-label={title} data-drawer onKeyDown={leave}>
+    <section className={classes.drawer} aria-label={title} data-drawer data-panel onKeyDown={leave}>
       <Group className={classes.head} gap="sm" wrap="nowrap">
         {icon}
         <div className={classes.titles}>

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { editorCommands } from "./commands";
-import { isKey, isTyping, isWidgetKey } from "./keys";
+import { isKey, isTyping, isWidgetKey, panelInUse, panelOf } from "./keys";
 
 const press = (
   key: string,
@@ -46,6 +46,18 @@ describe("keys", () => {
     expect(isWidgetKey(button, "Enter")).toBe(true);
     expect(isWidgetKey(button, "n")).toBe(false);
     expect(isWidgetKey(document.body, "ArrowLeft")).toBe(false);
+  });
+
+  it("belong to the panel that was used last, while it is open", () => {
+    const panel = document.body.appendChild(document.createElement("section"));
+    panel.toggleAttribute("data-panel", true);
+    const button = panel.appendChild(document.createElement("button"));
+    expect(panelOf(button)).toBe(panel);
+    expect(panelInUse(button, null)).toBe(panel);
+    expect(panelInUse(document.body, panel)).toBe(panel);
+    expect(panelInUse(document.createElement("button"), panel)).toBe(null);
+    panel.remove();
+    expect(panelInUse(document.body, panel)).toBe(null);
   });
 
   it("are given to one command each", () => {

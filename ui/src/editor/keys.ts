@@ -62,3 +62,22 @@ export function isTyping(target: EventTarget | null): boolean {
     ) !== null
   );
 }
+
+/** Panels hold forms and lists: keys pressed there, on a button too, never edit the canvas. */
+const PANEL = "[data-panel]";
+
+export const panelOf = (target: EventTarget | null): Element | null =>
+  target instanceof Element ? target.closest(PANEL) : null;
+
+/** A click beside everything that can have the focus leaves it here. */
+export const isNowhere = (target: EventTarget | null): boolean =>
+  target instanceof Element && target.matches("body, main");
+
+/**
+ * The panel that keys belong to. Text in a panel takes no focus, and a button that removes itself loses it: keys then
+ * still belong to the panel that was used last, until it closes or something else is used.
+ */
+export function panelInUse(target: EventTarget | null, used: Element | null): Element | null {
+  if (!isNowhere(target)) return panelOf(target);
+  return used?.isConnected ? used : null;
+}

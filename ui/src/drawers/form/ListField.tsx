@@ -1,15 +1,30 @@
 import { ActionIcon, Button, Group, Input, Stack, TextInput } from "@mantine/core";
 import { IconPlus, IconX } from "@tabler/icons-react";
+import { useRef, useState } from "react";
 import type { Json } from "@/api/types";
 import { LazyCode } from "@/code/LazyCode";
 import type { SettingFieldProps } from "./SettingField";
 
 const itemsOf = (value: Json | undefined): string[] => (Array.isArray(value) ? value.map(String) : []);
 
-/** Several values, one under the other. */
+const takeFocus = (field: HTMLInputElement | null): void => field?.focus();
+
+/** Several values, one under the other. Somebody who adds one writes into it next. */
 export function ListField({ field, value, error, columns, onChange }: SettingFieldProps) {
   const items = itemsOf(value);
   const set = (next: string[]) => onChange(next.length === 0 ? undefined : next);
+  /** The value that was added last, by its place. */
+  const [added, setAdded] = useState<number | null>(null);
+  const adder = useRef<HTMLButtonElement>(null);
+  const add = () => {
+    setAdded(items.length);
+    set([...items, ""]);
+  };
+  const remove = (index: number) => {
+    setAdded(null);
+    set(items.filter((_item, at) => at !== index));
+    adder.current?.focus();
+  };
   const replace = (index: number, text: string) => set(items.map((item, at) => (at === index ? text : item)));
   return (
     <Input.Wrapper
@@ -29,6 +44,7 @@ export function ListField({ field, value, error, columns, onChange }: SettingFie
               {field.itemKind === "text" ? (
                 <TextInput
                   aria-label={`${field.title} ${index + 1}`}
+                  ref={index === added ? takeFocus : null}
                   value={item}
                   onChange={(event) => replace(index, event.currentTarget.value)}
                 />
@@ -39,6 +55,7 @@ export function ListField({ field, value, error, columns, onChange }: SettingFie
                   label={`${field.title} ${index + 1}`}
                   value={item}
                   columns={columns}
+                  takesFocus={index === added}
                   onChange={(text) => replace(index, text)}
                 />
               )}
@@ -47,18 +64,19 @@ export function ListField({ field, value, error, columns, onChange }: SettingFie
               variant="subtle"
               color="gray"
               aria-label={`Remove ${field.title} ${index + 1}`}
-              onClick={() => set(items.filter((_item, at) => at !== index))}
+              onClick={() => remove(index)}
             >
               <IconX size={14} aria-hidden />
             </ActionIcon>
           </Group>
         ))}
         <Button
+          ref={adder}
           variant="default"
           size="compact-xs"
           w="fit-content"
           leftSection={<IconPlus size={12} aria-hidden />}
-          onClick={() => set([...items, ""])}
+          onClick={add}
         >
           Add to {field.title.toLowerCase()}
         </Button>
