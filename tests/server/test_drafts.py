@@ -273,3 +273,27 @@ def test_a_written_draft_survives_kill_9(tmp_path: Path) -> None:
     assert found is not None
     assert found.revision in (told[-1], told[-1] + 1), "nothing that was told is lost"
     assert found.document.nodes[0].id == f"n{found.revision}"
+
+
+def test_a_text_that_cannot_be_read_is_kept_beside_the_draft(client: httpx.Client) -> None:
+    saved(client)
+    before = client.get("/api/pipelines/alerts/draft").json()
+    assert before["texts"] == {}
+    path = "/api/pipelines/alerts/draft/texts"
+    assert client.put(f"{path}/sql", json={"text": "SELECT FORM"}).json() == {"texts": {"sql": "SELECT FORM"}}
+    assert client.put(f"{path}/text", json={"text": "topic !"}).status_code == 200
+    after = client.get("/api/pipelines/alerts/draft").json()
+    assert after == {**before, "texts": {"sql": "SELECT FORM", "text": "topic !"}}
+    assert client.put(f"{path}/sql", json={"text": None}).json() == {"texts": {"text": "topic !"}}
+    assert client.put(f"{path}/python", json={"text": "x"}).status_code == 400
+    assert client.put("/api/pipelines/nobody/draft/texts/sql", json={"text": "x"}).status_code == 404
+    assert client.delete("/api/pipelines/alerts/draft").status_code == 200
+    assert client.get("/api/pipelines/alerts/draft").json()["texts"] == {}
+
+
+def test_a_name_that_nobody_has_is_refused_with_the_nearest_ones(client: httpx.Client) -> None:
+    saved(client)
+    assert put(client, "alarms", 0, text=TEXT).status_code == 200
+    answer = client.get("/api/pipelines/alarm/draft")
+    assert (answer.status_code, answer.json()["message"]) == (404, "no pipeline is named 'alarm'")
+    assert "alarms" in answer.json()["hint"]

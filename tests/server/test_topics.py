@@ -76,6 +76,9 @@ def test_topics_are_created_listed_changed_and_deleted(client: httpx.Client) -> 
     listed = {topic["name"]: topic for topic in client.get("/api/topics").json()["topics"]}
     assert (listed["fresh"]["partitions"], listed["fresh"]["messages"]) == (4, 0)
     assert client.post("/api/topics", json={"name": "fresh"}).status_code == 409
+    refused = client.post("/api/topics", json={"name": "my topic"})
+    assert (refused.status_code, refused.json()["message"]) == (400, "'my topic' is no topic name")
+    assert refused.json()["valid"] == ["1 to 249 letters, digits, '.', '_' and '-'"]
     assert client.delete("/api/topics/fresh").json()["deleted"]
     assert client.get("/api/topics/fresh").status_code == 404
 

@@ -47,6 +47,15 @@ MIGRATIONS = (
     ALTER TABLE versions ADD COLUMN ran_at TEXT;
     UPDATE versions SET ran_at = saved_at
     """,
+    # Texts that somebody is writing and that cannot be read as a pipeline yet, one for each notation.
+    """
+    CREATE TABLE draft_texts (
+        pipeline TEXT NOT NULL,
+        notation TEXT NOT NULL,
+        text TEXT NOT NULL,
+        PRIMARY KEY (pipeline, notation)
+    ) STRICT, WITHOUT ROWID
+    """,
 )
 
 

@@ -90,12 +90,26 @@ class DraftStore:
             base = base_version if base_version is not None else current.base_version if current else 0
             return self._put(connection, self._draft_after(row, pipeline, base, document, kept))
 
+    def texts(self, pipeline: str) -> dict[str, str]:
+        """What is being written in each notation and cannot be read as a pipeline yet."""
+        with self._database.reading() as connection:
+            found = connection.execute("SELECT notation, text FROM draft_texts WHERE pipeline = ?", (pipeline,))
+            return dict(found.fetchall())
+
+    def write_text(self, pipeline: str, notation: str, text: str | None) -> None:
+        """Kept beside the draft, which stays as it is; None forgets it."""
+        with self._database.writing() as connection:
+            connection.execute("DELETE FROM draft_texts WHERE pipeline = ? AND notation = ?", (pipeline, notation))
+            if text is not None:
+                connection.execute("INSERT INTO draft_texts VALUES (?, ?, ?)", (pipeline, notation, text))
+
     def discard(self, pipeline: str) -> None:
-        """No draft afterwards; whoever still writes to it gets a conflict."""
+        """No draft and no texts afterwards; whoever still writes to it gets a conflict."""
         forget = "UPDATE drafts SET document = NULL, layout = NULL, revision = revision + 1, saved_at = ?"
         with self._database.writing() as connection:
             where = " WHERE pipeline = ? AND document IS NOT NULL"
             connection.execute(forget + where, (self._clock().isoformat(), pipeline))
+            connection.execute("DELETE FROM draft_texts WHERE pipeline = ?", (pipeline,))
 
     def _draft_after(
         self, row: _Row | None, pipeline: str, base_version: int, document: Document, layout: Layout

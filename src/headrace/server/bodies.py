@@ -75,6 +75,12 @@ class DraftBody(PipelineBody):
     layout: LayoutModel | None = None
 
 
+class DraftTextBody(Body):
+    """A text that cannot be read as a pipeline yet; null forgets it."""
+
+    text: str | None
+
+
 class ExpectedBody(Body):
     expected_revision: int = Field(ge=0, le=NUMBER_MAX)
 
@@ -163,7 +169,7 @@ class TestRunBody(PipelineBody):
 
 
 class TopicBody(Body):
-    name: str = Field(pattern=r"^[A-Za-z0-9._-]{1,249}$")
+    name: str
     partitions: int = Field(default=1, ge=1, le=PARTITIONS_MAX)
     config: dict[str, str] = Field(default_factory=dict)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from headrace.errors import Conflict, NotFound
+from headrace.errors import Conflict, NotFound, did_you_mean
 from headrace.graph import (
     NO_REVISION,
     Diff,
@@ -66,7 +66,7 @@ class Drafts:
             latest = self._store.latest(pipeline)
         except NotFound:
             if draft is None:
-                raise
+                raise self._unknown(pipeline) from None
             return draft
         if draft is None:
             return self._store.drafts.open(pipeline, latest.info.number, latest.document, latest.layout)
@@ -123,7 +123,21 @@ class Drafts:
         notations = all_notations(draft.document, self._catalogue)
         latest = self._latest(draft.pipeline)
         number = latest.info.number if latest else 0
-        return draft_view(draft, found, notations, diff=diff, changes_from=changes_from, latest_version=number)
+        return draft_view(
+            draft,
+            found,
+            notations,
+            texts=self._store.drafts.texts(draft.pipeline),
+            diff=diff,
+            changes_from=changes_from,
+            latest_version=number,
+        )
+
+    def write_text(self, pipeline: str, notation: str, text: str | None) -> dict[str, str]:
+        """Keeps a text that cannot be read yet, beside the draft; None forgets it. All texts then. Raises NotFound."""
+        self.open(pipeline)
+        self._store.drafts.write_text(pipeline, notation, text)
+        return self._store.drafts.texts(pipeline)
 
     def changes(self, draft: Draft) -> tuple[Diff, str]:
         """Against what runs, else against the latest version, else against nothing; and which of these it was."""
@@ -145,6 +159,10 @@ class Drafts:
             return self.write(latest.document, draft.revision, latest.layout, latest.info.number)
         except StaleDraft:  # somebody was quicker
             return self._store.drafts.find(draft.pipeline) or draft
+
+    def _unknown(self, pipeline: str) -> NotFound:
+        known = sorted({info.name for info in self._store.pipelines()} | self._store.drafts.all().keys())
+        return NotFound(f"no pipeline is named {pipeline!r}", valid=known, hint=did_you_mean(pipeline, known))
 
     def _stale(self, conflict: DraftConflict) -> StaleDraft:
         return StaleDraft(conflict, None if conflict.current is None else self.view(conflict.current))

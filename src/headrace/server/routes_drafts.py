@@ -7,8 +7,9 @@ from typing import Annotated
 from fastapi import APIRouter, Path
 
 from headrace.errors import NotFound, did_you_mean
-from headrace.server.bodies import NUMBER_MAX, DeployBody, DraftBody, ExpectedBody, UseTemplateBody
-from headrace.server.models import DeletedView, DeployView, DraftView, TemplateList
+from headrace.server.bodies import NUMBER_MAX, DeployBody, DraftBody, DraftTextBody, ExpectedBody, UseTemplateBody
+from headrace.server.models import DeletedView, DeployView, DraftTexts, DraftView, TemplateList
+from headrace.server.models.pipelines import WrittenNotation
 from headrace.server.notations import read_pipeline
 from headrace.server.service import Service
 from headrace.server.views import layout_of, template_view, version_info
@@ -30,6 +31,11 @@ def drafts_router(service: Service) -> APIRouter:
         document = read_pipeline(body, service.catalogue, name)
         layout = None if body.layout is None else layout_of(body.layout)
         return drafts.view(drafts.write(document, body.expected_revision, layout))
+
+    @router.put("/pipelines/{name}/draft/texts/{notation}")
+    def write_draft_text(name: str, notation: WrittenNotation, body: DraftTextBody) -> DraftTexts:
+        """Keeps what somebody writes and what cannot be read yet. The draft itself stays as it is."""
+        return DraftTexts.model_validate({"texts": drafts.write_text(name, notation, body.text)})
 
     @router.delete("/pipelines/{name}/draft")
     def discard_draft(name: str) -> DeletedView:

@@ -21,6 +21,7 @@ from confluent_kafka.admin import (  # type: ignore[attr-defined]
 
 from headrace.credential import client_settings, require_ordinary
 from headrace.errors import Conflict, ExternalFailure, HeadraceError, InvalidInput, NotFound, did_you_mean
+from headrace.log.topics import check_topic_name
 from headrace.server.models.topics import PartitionView, TopicEntry, TopicList, TopicSetting, TopicView
 from headrace.wire.client import Client
 
@@ -122,6 +123,7 @@ class Topics:
 
     def create(self, topic: str, partitions: int, config: Mapping[str, str]) -> TopicView:
         require_ordinary(topic)
+        check_topic_name(topic)
         _require_names(config)
         wanted = NewTopic(topic, num_partitions=partitions, replication_factor=-1, config=dict(config))
         created = self.admin.create_topics([wanted], request_timeout=REQUEST_TIMEOUT_S)

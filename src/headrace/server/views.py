@@ -76,7 +76,14 @@ def check_view(document: Document, found: Inspection, notations: Notations) -> C
 
 
 def draft_view(
-    draft: Draft, found: Inspection, notations: Notations, *, diff: Diff, changes_from: str, latest_version: int
+    draft: Draft,
+    found: Inspection,
+    notations: Notations,
+    *,
+    texts: Mapping[str, str],
+    diff: Diff,
+    changes_from: str,
+    latest_version: int,
 ) -> DraftView:
     return DraftView.model_validate(
         {
@@ -87,6 +94,7 @@ def draft_view(
             "latest_version": latest_version,
             "saved_at": draft.saved_at,
             "layout": layout_model(draft.layout),
+            "texts": dict(texts),
             "changes": changes(diff),
             "changes_from": changes_from,
         }

@@ -5,6 +5,7 @@ import type {
   CheckView,
   DeployView,
   DocumentBody,
+  DraftTexts,
   DraftView,
   EventList,
   JobView,
@@ -32,6 +33,10 @@ export const writeDraft = (
   request<DraftView>("PUT", of(pipeline, "/draft"), {
     body: { expected_revision: expectedRevision, document, layout },
   });
+
+/** Keeps a text beside the draft that cannot be read yet; null when there is none any more. */
+export const writeDraftText = (pipeline: string, language: "sql" | "text", text: string | null) =>
+  request<DraftTexts>("PUT", of(pipeline, `/draft/texts/${language}`), { body: { text } });
 
 export const discardDraft = (pipeline: string) => request<void>("DELETE", of(pipeline, "/draft"));
 

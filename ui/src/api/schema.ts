@@ -356,6 +356,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/pipelines/{name}/draft/texts/{notation}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Write Draft Text
+         * @description Keeps what somebody writes and what cannot be read yet. The draft itself stays as it is.
+         */
+        put: operations["write_draft_text"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/pipelines/{name}/start": {
         parameters: {
             query?: never;
@@ -921,6 +941,24 @@ export interface components {
             text?: string | null;
         };
         /**
+         * DraftTextBody
+         * @description A text that cannot be read as a pipeline yet; null forgets it.
+         */
+        DraftTextBody: {
+            /** Text */
+            text: string | null;
+        };
+        /**
+         * DraftTexts
+         * @description By notation, what is being written and cannot be read as a pipeline yet.
+         */
+        DraftTexts: {
+            /** Texts */
+            texts: {
+                [key: string]: string;
+            };
+        };
+        /**
          * DraftView
          * @description `changes` is against `changes_from`; `latest_version` above `base_version`: somebody saved one meanwhile.
          */
@@ -956,6 +994,10 @@ export interface components {
             /** Schemas */
             schemas: {
                 [key: string]: components["schemas"]["SchemaView"];
+            };
+            /** Texts */
+            texts: {
+                [key: string]: string;
             };
         };
         /**
@@ -2842,6 +2884,42 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["DeletedView"];
+                };
+            };
+            /** @description What went wrong, where, and what is valid. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDetails"];
+                };
+            };
+        };
+    };
+    write_draft_text: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                name: string;
+                notation: "sql" | "text";
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["DraftTextBody"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DraftTexts"];
                 };
             };
             /** @description What went wrong, where, and what is valid. */

@@ -18,6 +18,7 @@ export type Problem = Schemas["ProblemView"];
 export type Place = Schemas["PlaceView"];
 export type ProblemDetails = Partial<Schemas["ProblemDetails"]>;
 export type Notations = Schemas["Notations"];
+export type DraftTexts = Schemas["DraftTexts"];
 export type Change = Schemas["ChangeView"];
 export type Diff = Schemas["DiffView"];
 export type VersionInfo = Schemas["VersionInfoView"];

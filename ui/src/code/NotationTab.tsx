@@ -11,7 +11,7 @@ const TITLES: Readonly<Record<Language, string>> = { sql: "SQL", text: "Text", p
 
 /** The same pipeline as SQL, text or Python. SQL and text can be written; the canvas follows. */
 export function NotationTab({ language }: { language: Language }) {
-  const { text, write, marks, failure, isAhead } = useNotation(language);
+  const { text, write, giveUp, marks, failure, isAhead } = useNotation(language);
   const reason = useDocument((state) => state.told.notations.reasons[language]);
   const isReadOnly = language === "python";
   if (text === null) {
@@ -27,8 +27,17 @@ export function NotationTab({ language }: { language: Language }) {
         <Text size="xs" c="dimmed" role="status">
           {isReadOnly && "To read and copy: the same pipeline through the Python builder."}
           {!isReadOnly &&
-            (isAhead ? "Written here, not on the canvas yet." : "Edits here change the canvas at once.")}
+            (failure
+              ? "Kept with the draft, not on the canvas: it has an error."
+              : isAhead
+                ? "Written here, not on the canvas yet."
+                : "Edits here change the canvas at once.")}
         </Text>
+        {failure && (
+          <Button variant="subtle" ml="auto" onClick={giveUp}>
+            Discard this text
+          </Button>
+        )}
         <CopyButton value={text}>
           {({ copied, copy }) => (
             <Button

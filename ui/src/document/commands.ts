@@ -30,6 +30,9 @@ export type Command =
   | { kind: "move"; positions: Layout; label?: string }
   | { kind: "rewrite"; graph: Graph; label: string };
 
+/** What another tab or somebody else saved, taken over. */
+export const ELSEWHERE = "changes made elsewhere";
+
 const count = (ids: readonly string[], one: string) =>
   ids.length === 1 ? `${one} ${ids[0]}` : `${ids.length} ${one}s`;
 
@@ -62,8 +65,10 @@ export function labelOf(command: Command): string {
   }
 }
 
-/** Commands with the same key, one right after the other, are one step of undo: typing in a field or a notation. */
+/** Commands with the same key, one right after the other, are one step of undo: typing in a field or a notation, here or elsewhere. */
 export function mergeKeyOf(command: Command): string | null {
   if (command.kind === "set") return `set ${command.id} ${command.setting}`;
-  return command.kind === "rewrite" && command.label.startsWith("edit as") ? command.label : null;
+  const isTyped =
+    command.kind === "rewrite" && (command.label.startsWith("edit as") || command.label === ELSEWHERE);
+  return isTyped ? command.label : null;
 }

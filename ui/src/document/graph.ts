@@ -101,6 +101,16 @@ export function documentOf(graph: Graph, name: string): DocumentBody {
   };
 }
 
+/** Whether both mean the same and are drawn in the same places. */
+export const isSameGraph = (one: Graph, other: Graph): boolean =>
+  JSON.stringify(documentOf(one, "")) === JSON.stringify(documentOf(other, "")) &&
+  JSON.stringify(sortedLayout(one)) === JSON.stringify(sortedLayout(other));
+
+const sortedLayout = ({ layout }: Graph): (string | number)[][] =>
+  Object.entries(layout)
+    .map(([id, { x, y }]) => [id, x, y])
+    .sort(([one], [other]) => ((one ?? "") < (other ?? "") ? -1 : 1));
+
 /** The part of the graph that the ids name, with the edges between them. */
 export function subgraph(graph: Graph, ids: ReadonlySet<string>): Graph {
   const pick = <T>(all: Readonly<Record<string, T>>) =>

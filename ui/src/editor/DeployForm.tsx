@@ -6,6 +6,7 @@ import { plural } from "@/shared/format";
 import { firstLine } from "@/shared/JobFailure";
 import { useDocument } from "@/stores/documentStore";
 import { ChangeList } from "./ChangeList";
+import { useUnread } from "./SaveStatus";
 import { choiceOf, type StartChoice, StartChoices } from "./StartChoices";
 import type { Wishes } from "./useDeployment";
 
@@ -31,6 +32,7 @@ export function DeployForm({ tried, refusal, isBusy, onDeploy, onCancel }: Deplo
   return (
     <Stack gap="sm">
       <Problems />
+      <Unread />
       <ChangeList changes={told.changes} from={told.changesFrom} />
       <TextInput
         data-autofocus
@@ -55,6 +57,17 @@ export function DeployForm({ tried, refusal, isBusy, onDeploy, onCancel }: Deplo
         </Button>
       </Group>
     </Stack>
+  );
+}
+
+/** A text with an error is no part of the draft that is deployed. */
+function Unread() {
+  const unread = useUnread();
+  if (unread === null) return null;
+  return (
+    <Alert color="orange" variant="light" title={`The ${unread} tab holds a text with an error`}>
+      <Text size="sm">It is not part of this deploy: what the canvas shows is deployed.</Text>
+    </Alert>
   );
 }
 

@@ -1,5 +1,6 @@
 import { ReactFlowProvider } from "@xyflow/react";
 import { useCallback, useEffect, useState } from "react";
+import { ApiProblem } from "@/api/problem";
 import { useCatalogue } from "@/canvas/useCatalogue";
 import { ErrorState } from "@/shared/ErrorState";
 import { Loading } from "@/shared/Loading";
@@ -7,6 +8,7 @@ import { closeDraft, useDocument } from "@/stores/documentStore";
 import { resetUi } from "@/stores/uiStore";
 import { loadDraft, startAutosave } from "./draftSync";
 import { Editor } from "./Editor";
+import { MissingPipeline } from "./MissingPipeline";
 import { useLiveEvents } from "./useLiveEvents";
 
 /** Opens the draft of a pipeline, keeps it saved, and follows its job. */
@@ -30,6 +32,8 @@ export default function EditorPage({ pipeline }: { pipeline: string }) {
   }, [load]);
   useLiveEvents();
 
+  if (error instanceof ApiProblem && error.status === 404)
+    return <MissingPipeline pipeline={pipeline} hint={error.hint} onMade={load} />;
   if (error !== null)
     return <ErrorState title={`${pipeline} could not be opened`} error={error} onRetry={load} />;
   if (catalogue.error) {

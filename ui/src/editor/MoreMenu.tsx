@@ -9,13 +9,12 @@ import {
   IconTrash,
   IconUpload,
 } from "@tabler/icons-react";
-import { discardDraft } from "@/api/pipelines";
 import { messageOf } from "@/api/problem";
 import { navigate } from "@/app/hashLocation";
 import { paths } from "@/app/paths";
 import { useDocument } from "@/stores/documentStore";
 import { show } from "@/stores/uiStore";
-import { loadDraft } from "./draftSync";
+import { discardEdits } from "./draftSync";
 import { type ExportFormat, exportAs } from "./exporting";
 
 const FORMATS: { format: ExportFormat; title: string }[] = [
@@ -80,8 +79,7 @@ async function copyLink(): Promise<void> {
 
 async function discard(pipeline: string): Promise<void> {
   try {
-    await discardDraft(pipeline);
-    await loadDraft(pipeline);
+    await discardEdits(pipeline);
   } catch (error) {
     notifications.show({ color: "red", message: messageOf(error) });
   }

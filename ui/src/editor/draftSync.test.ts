@@ -2,8 +2,9 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { noteOnline } from "@/api/connection";
 import type { DraftView } from "@/api/types";
 import { documentOf, type Graph } from "@/document/graph";
+import { undoLabel } from "@/document/history";
 import { CHAIN } from "@/document/testing";
-import { execute, openDraft, undoLast, useDocument } from "@/stores/documentStore";
+import { execute, noteText, openDraft, undoLast, useDocument } from "@/stores/documentStore";
 import { hasEdits, keepMineAs, noteRemoteRevision, refreshTold, saveNow, takeTheirs } from "./draftSync";
 
 const ADDED: DraftView["changes"][number] = {
@@ -24,6 +25,7 @@ class Server {
   losesAnswers = false;
   isDeployed = false;
   copies: string[] = [];
+  texts: DraftView["texts"] = {};
 
   view(): DraftView {
     return {
@@ -38,6 +40,7 @@ class Server {
       changes: this.isDeployed ? [] : [ADDED],
       changes_from: this.isDeployed ? "running" : "nothing",
       schemas: {},
+      texts: this.texts,
       notations: { sql: "", text: "", python: "", reasons: {} },
     };
   }
@@ -50,6 +53,13 @@ class Server {
       document: DraftView["document"];
       layout: Graph["layout"];
     };
+    const language = /\/draft\/texts\/(sql|text)$/.exec(path)?.[1] as "sql" | "text" | undefined;
+    if (language) {
+      const { [language]: _old, ...others } = this.texts;
+      const { text } = JSON.parse(String(init.body)) as { text: string | null };
+      this.texts = text === null ? others : { ...others, [language]: text };
+      return json(200, { texts: this.texts });
+    }
     if (!path.includes("/demo/")) {
       this.copies.push(path);
       return json(200, this.view());
@@ -157,6 +167,76 @@ describe("the draft", () => {
     await keepMineAs("demo-copy");
     expect(server.copies).toEqual(["/api/pipelines/demo-copy/draft"]);
     expect(state().history.present.edges).toEqual([]);
+  });
+
+  it("keeps a text that cannot be read, beside the graph, until it can be", async () => {
+    noteText("sql", "SELECT FORM");
+    expect(state().saveState).toBe("unsaved");
+    await saveNow();
+    expect(server.texts).toEqual({ sql: "SELECT FORM" });
+    expect(server.revision).toBe(1);
+    expect(state().saveState).toBe("saved");
+    openDraft("demo", server.view());
+    expect(state().texts).toEqual({ sql: "SELECT FORM" });
+    noteText("sql", undefined);
+    renamed("low");
+    await saveNow();
+    expect(server.texts).toEqual({});
+    expect(server.graph.nodes).toHaveProperty("low");
+    expect(hasEdits()).toBe(false);
+  });
+
+  it("keeps such a text while the server is gone", async () => {
+    server.isGone = true;
+    noteText("text", "generator ! nothing");
+    await saveNow();
+    expect(state().saveState).toBe("offline");
+    server.isGone = false;
+    await saveNow();
+    expect(server.texts).toEqual({ text: "generator ! nothing" });
+  });
+
+  it("keeps the undo log when the same draft gets another revision, as a deploy that fails gives it", async () => {
+    renamed("low");
+    await saveNow();
+    server.write(server.graph);
+    await noteRemoteRevision("demo", server.revision);
+    server.write(server.graph);
+    await refreshTold("demo");
+    expect(state().told.revision).toBe(server.revision);
+    expect(state().history.done).toHaveLength(1);
+    undoLast();
+    await saveNow();
+    expect(server.graph.nodes).toHaveProperty("b");
+  });
+
+  it("takes over another tab's edits as one step of undo", async () => {
+    renamed("low");
+    await saveNow();
+    for (const rows of [1, 12]) {
+      const nodes = { ...server.graph.nodes, c: { id: "c", operator: "preview", config: { rows } } };
+      server.write({ ...server.graph, nodes });
+      await noteRemoteRevision("demo", server.revision);
+    }
+    expect(state().history.present.nodes.c?.config).toEqual({ rows: 12 });
+    expect(hasEdits()).toBe(false);
+    expect(undoLabel(state().history)).toBe("changes made elsewhere");
+    undoLast();
+    expect(state().history.present.nodes.c?.config).toEqual(CHAIN.nodes.c?.config);
+    undoLast();
+    expect(state().history.present.nodes).toHaveProperty("b");
+  });
+
+  it("brings back mine by undo after theirs was taken", async () => {
+    server.write({ ...CHAIN, edges: [] });
+    renamed("low");
+    await saveNow();
+    takeTheirs();
+    expect(state().history.present.nodes).not.toHaveProperty("low");
+    undoLast();
+    await saveNow();
+    expect(server.graph.nodes).toHaveProperty("low");
+    expect(state().saveState).toBe("saved");
   });
 
   it("follows another tab while there are no edits here", async () => {

@@ -1,21 +1,17 @@
 /** Keeps the draft on the server equal to the local graph. Never overwrites what somebody else saved. */
 import { useConnection } from "@/api/connection";
-import { readDraft, writeDraft } from "@/api/pipelines";
+import { discardDraft, readDraft, writeDraft, writeDraftText } from "@/api/pipelines";
 import { ApiProblem, messageOf, Unreachable } from "@/api/problem";
 import type { DraftView } from "@/api/types";
+import { ELSEWHERE } from "@/document/commands";
 import { documentOf, type Graph, graphOf } from "@/document/graph";
-import { openDraft, openNew, toldBy, useDocument } from "@/stores/documentStore";
+import { followDraft, openDraft, type Texts, toldBy, useDocument } from "@/stores/documentStore";
 
 export const SAVE_DELAY_MS = 400;
 
-/** Loads the draft into the document store; a name that the server does not know becomes a new pipeline. */
+/** Loads the draft into the document store. Raises ApiProblem, with 404 for a name that the server does not know. */
 export async function loadDraft(pipeline: string): Promise<void> {
-  try {
-    openDraft(pipeline, await readDraft(pipeline));
-  } catch (error) {
-    if (!(error instanceof ApiProblem && error.status === 404)) throw error;
-    openNew(pipeline);
-  }
+  openDraft(pipeline, await readDraft(pipeline));
 }
 
 /** Saves edits a moment after they were made, and when the server is back. Returns the end of it. */
@@ -26,7 +22,8 @@ export function startAutosave(): () => void {
     timer = setTimeout(() => void saveNow(), SAVE_DELAY_MS);
   };
   const offDocument = useDocument.subscribe((state, before) => {
-    if (state.history.present !== before.history.present && hasEdits()) later();
+    const isEdited = state.history.present !== before.history.present || state.texts !== before.texts;
+    if (isEdited && hasEdits()) later();
   });
   const offConnection = useConnection.subscribe(({ isOnline }) => {
     if (isOnline && hasEdits()) later();
@@ -39,10 +36,17 @@ export function startAutosave(): () => void {
   };
 }
 
-/** Whether the local graph differs from what the server has. */
-export function hasEdits(): boolean {
+/** Whether the local graph, or a text that cannot be read yet, differs from what the server has. */
+export const hasEdits = (): boolean => isGraphEdited() || isTextEdited();
+
+function isGraphEdited(): boolean {
   const { history, saved } = useDocument.getState();
   return history.present !== saved;
+}
+
+function isTextEdited(): boolean {
+  const { texts, savedTexts } = useDocument.getState();
+  return texts !== savedTexts;
 }
 
 let running: Promise<void> | null = null;
@@ -62,12 +66,12 @@ async function saveAll(): Promise<void> {
 }
 
 async function saveOnce(): Promise<boolean> {
-  const { pipeline, history, told } = useDocument.getState();
+  const { pipeline, history, texts } = useDocument.getState();
   const sent = history.present;
   useDocument.setState({ saveState: "saving", refusal: null });
   try {
-    const view = await writeDraft(pipeline, told.revision, documentOf(sent, pipeline), sent.layout);
-    if (useDocument.getState().pipeline === pipeline) noteSaved(sent, view);
+    if (isGraphEdited()) await saveGraph(pipeline, sent);
+    if (useDocument.getState().pipeline === pipeline && isTextEdited()) await saveTexts(pipeline, texts);
     return true;
   } catch (error) {
     if (useDocument.getState().pipeline === pipeline) noteFailure(sent, error);
@@ -75,14 +79,26 @@ async function saveOnce(): Promise<boolean> {
   }
 }
 
+async function saveGraph(pipeline: string, sent: Graph): Promise<void> {
+  const { told } = useDocument.getState();
+  const view = await writeDraft(pipeline, told.revision, documentOf(sent, pipeline), sent.layout);
+  if (useDocument.getState().pipeline === pipeline) noteSaved(sent, view);
+}
+
+async function saveTexts(pipeline: string, texts: Texts): Promise<void> {
+  const { savedTexts } = useDocument.getState();
+  for (const language of ["sql", "text"] as const) {
+    if (texts[language] !== savedTexts[language])
+      await writeDraftText(pipeline, language, texts[language] ?? null);
+  }
+  if (useDocument.getState().pipeline !== pipeline) return;
+  useDocument.setState({ savedTexts: texts });
+  useDocument.setState({ saveState: hasEdits() ? "unsaved" : "saved" });
+}
+
 function noteSaved(sent: Graph, view: DraftView): void {
-  const isLatest = useDocument.getState().history.present === sent;
-  useDocument.setState({
-    saved: sent,
-    told: toldBy(view),
-    saveState: isLatest ? "saved" : "unsaved",
-    theirs: null,
-  });
+  useDocument.setState({ saved: sent, told: toldBy(view), theirs: null });
+  useDocument.setState({ saveState: hasEdits() ? "unsaved" : "saved" });
 }
 
 function noteFailure(sent: Graph, error: unknown): void {
@@ -114,7 +130,7 @@ export async function noteRemoteRevision(pipeline: string, revision: number): Pr
   const view = await readDraft(pipeline).catch(() => null);
   const now = useDocument.getState();
   if (view && now.pipeline === pipeline && view.revision > now.told.revision && !hasEdits())
-    openDraft(pipeline, view);
+    followDraft(view, ELSEWHERE);
 }
 
 /** Asks anew what changed against the version that runs: another one may run now, and the draft may have another
@@ -124,14 +140,20 @@ export async function refreshTold(pipeline: string): Promise<void> {
   const view = await readDraft(pipeline).catch(() => null);
   const { told, pipeline: open } = useDocument.getState();
   if (!view || open !== pipeline || hasEdits()) return;
-  if (view.revision > told.revision) openDraft(pipeline, view);
-  else if (view.revision === told.revision) useDocument.setState({ told: toldBy(view) });
+  if (view.revision >= told.revision) followDraft(view, ELSEWHERE);
 }
 
-/** Ends a conflict with the other side's draft; what was edited here is gone from this pipeline. */
+/** Ends a conflict with the other side's draft; undo brings back what was edited here. */
 export function takeTheirs(): void {
-  const { pipeline, theirs } = useDocument.getState();
-  if (theirs) openDraft(pipeline, theirs);
+  const { theirs } = useDocument.getState();
+  if (theirs) followDraft(theirs, "take theirs");
+}
+
+/** Forgets what the draft has beyond its version; undo brings it back. Raises ApiProblem, Unreachable. */
+export async function discardEdits(pipeline: string): Promise<void> {
+  await discardDraft(pipeline);
+  const view = await readDraft(pipeline);
+  if (useDocument.getState().pipeline === pipeline) followDraft(view, "discard the draft");
 }
 
 /** Ends a conflict by saving this side under another name. Raises ApiProblem when the name is taken. */

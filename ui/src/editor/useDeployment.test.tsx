@@ -2,7 +2,7 @@ import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
 import { act, cleanup, renderHook } from "@testing-library/react";
 import type { ReactNode } from "react";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { openNew } from "@/stores/documentStore";
+import { useDocument } from "@/stores/documentStore";
 import { useDeployment } from "./useDeployment";
 
 const LONG_ENOUGH_MS = 150_000;
@@ -38,7 +38,7 @@ function deployed() {
 beforeEach(() => {
   vi.useFakeTimers();
   vi.stubGlobal("fetch", vi.fn(answer));
-  openNew("demo");
+  useDocument.setState({ pipeline: "demo", saveState: "saved" });
 });
 
 afterEach(() => {

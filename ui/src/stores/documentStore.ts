@@ -2,11 +2,15 @@
 import { create } from "zustand";
 import type { Change, DraftView, Notations, Problem, Schema } from "@/api/types";
 import type { Command } from "@/document/commands";
-import { type Graph, graphOf } from "@/document/graph";
+import { type Graph, graphOf, isSameGraph } from "@/document/graph";
 import { EMPTY_HISTORY, type History, historyOf, perform, redo, undo } from "@/document/history";
 
 /** Where the local graph stands to the draft on the server. */
 export type SaveState = "loading" | "saved" | "unsaved" | "saving" | "offline" | "refused" | "conflict";
+
+/** Texts that were written as a notation and cannot be read yet. They are drafts of their own: the graph stays as it is. */
+export type WrittenLanguage = "sql" | "text";
+export type Texts = Readonly<Partial<Record<WrittenLanguage, string>>>;
 
 /** What the server told about the draft as it was last saved. */
 export interface Told {
@@ -44,6 +48,9 @@ export interface DocumentState {
   readonly history: History;
   /** The graph that the server has. */
   readonly saved: Graph;
+  readonly texts: Texts;
+  /** The texts that the server has. */
+  readonly savedTexts: Texts;
   readonly saveState: SaveState;
   readonly told: Told;
   /** The draft that somebody else saved meanwhile. */
@@ -51,10 +58,14 @@ export interface DocumentState {
   readonly refusal: string | null;
 }
 
+const NO_TEXTS: Texts = {};
+
 const CLOSED: DocumentState = {
   pipeline: "",
   history: EMPTY_HISTORY,
   saved: EMPTY_HISTORY.present,
+  texts: NO_TEXTS,
+  savedTexts: NO_TEXTS,
   saveState: "loading",
   told: NOTHING_TOLD,
   theirs: null,
@@ -101,14 +112,34 @@ export function openDraft(pipeline: string, view: DraftView): void {
     pipeline,
     history: historyOf(graph),
     saved: graph,
+    texts: view.texts,
+    savedTexts: view.texts,
     saveState: "saved",
     told: toldBy(view),
   });
 }
 
-/** Opens a pipeline that the server does not know yet: it is created by the first edit. */
-export function openNew(pipeline: string): void {
-  useDocument.setState({ ...CLOSED, pipeline, saveState: "saved" });
+/**
+ * Takes over what the server has now, as one step of undo: what was done here before can still be undone. A draft that
+ * is the same, with another revision, is no step: a deploy makes one, also when it fails.
+ */
+export function followDraft(view: DraftView, label: string): void {
+  const theirs = graphOf(view.document, view.layout);
+  const { history, texts, savedTexts } = useDocument.getState();
+  // A place that only this side knows stays.
+  const layout = { ...history.present.layout, ...theirs.layout };
+  const isSame = isSameGraph(history.present, { ...theirs, layout });
+  const followed = isSame ? history : perform(history, { kind: "rewrite", graph: theirs, label });
+  useDocument.setState({
+    history: followed,
+    saved: followed.present,
+    texts: texts === savedTexts ? view.texts : texts,
+    savedTexts: view.texts,
+    saveState: "saved",
+    told: toldBy(view),
+    theirs: null,
+    refusal: null,
+  });
 }
 
 export function closeDraft(): void {
@@ -123,11 +154,25 @@ export function execute(command: Command): boolean {
 export const undoLast = (): boolean => change(undo);
 export const redoNext = (): boolean => change(redo);
 
+/** Keeps a text that is not in the graph; undefined when it is, or when it was given up. */
+export function noteText(language: WrittenLanguage, text: string | undefined): void {
+  const { texts, saveState } = useDocument.getState();
+  if (texts[language] === text) return;
+  const { [language]: _old, ...others } = texts;
+  useDocument.setState({
+    texts: text === undefined ? others : { ...others, [language]: text },
+    saveState: unsavedAfter(saveState),
+  });
+}
+
+/** A conflict and a server that is gone stay what they are, whatever is edited. */
+const unsavedAfter = (state: SaveState): SaveState =>
+  state === "conflict" || state === "offline" ? state : "unsaved";
+
 function change(step: (history: History) => History): boolean {
   const state = useDocument.getState();
   const history = step(state.history);
   if (history === state.history) return false;
-  const isKept = state.saveState === "conflict" || state.saveState === "offline";
-  useDocument.setState({ history, ...(isKept ? {} : { saveState: "unsaved" }) });
+  useDocument.setState({ history, saveState: unsavedAfter(state.saveState) });
   return true;
 }

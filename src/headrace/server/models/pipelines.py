@@ -95,7 +95,16 @@ class DiffView(Model):
     changes: list[ChangeView]
 
 
-class DraftView(CheckView):
+WrittenNotation = Literal["sql", "text"]
+
+
+class DraftTexts(Model):
+    """By notation, what is being written and cannot be read as a pipeline yet."""
+
+    texts: dict[WrittenNotation, str]
+
+
+class DraftView(CheckView, DraftTexts):
     """`changes` is against `changes_from`; `latest_version` above `base_version`: somebody saved one meanwhile."""
 
     pipeline: str

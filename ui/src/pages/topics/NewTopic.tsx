@@ -5,6 +5,7 @@ import { request } from "@/api/client";
 import { navigate } from "@/app/hashLocation";
 import { paths } from "@/app/paths";
 import { ErrorState } from "@/shared/ErrorState";
+import { topicNameProblem } from "./names";
 import { TOPICS_KEY } from "./queries";
 
 const PARTITIONS_MAX = 1_000;
@@ -33,11 +34,12 @@ function Form({ onClose }: { onClose: () => void }) {
       navigate(paths.topic(name));
     },
   });
+  const problem = topicNameProblem(name);
   return (
     <form
       onSubmit={(event) => {
         event.preventDefault();
-        create.mutate();
+        if (problem === null) create.mutate();
       }}
     >
       <Stack gap="md">
@@ -46,6 +48,7 @@ function Form({ onClose }: { onClose: () => void }) {
           required
           label="Name"
           value={name}
+          error={problem}
           onChange={(event) => setName(event.currentTarget.value)}
           autoComplete="off"
         />
@@ -63,7 +66,7 @@ function Form({ onClose }: { onClose: () => void }) {
           <Button variant="default" onClick={onClose}>
             Cancel
           </Button>
-          <Button type="submit" loading={create.isPending}>
+          <Button type="submit" disabled={name === "" || problem !== null} loading={create.isPending}>
             Make the topic
           </Button>
         </Group>
