@@ -24,6 +24,7 @@ $(STAMP): requirements/build.txt requirements/dev.txt pyproject.toml
 	@echo "[3/3] headrace itself, with the editor"
 	@$(PIP) install --quiet --no-deps --no-build-isolation -e .
 	@$(BIN)/python -m headrace.spark.session.prepare
+	@$(BIN)/python -m headrace.spark.session.archive
 	@rm -rf $(VENV)/tmp && touch $@
 
 # Setting up builds the editor; afterwards it is built anew where its sources changed.

@@ -62,6 +62,7 @@ from headrace.spark.planning.tables import create_tables
 from headrace.spark.reading.registered import with_schema_ids
 from headrace.spark.reading.starts import resolve_start
 from headrace.spark.reading.topics import open_topic
+from headrace.spark.session.archive import archive_later
 from headrace.spark.session.functions import register_functions
 from headrace.spark.session.keeper import SessionKeeper
 from headrace.spark.session.liveness import engine_lost
@@ -146,7 +147,7 @@ class Engine:
         )
         self._turns = Turns(threading.Semaphore(LAUNCHES_MAX), lambda: self._keeper.reason)
         self._listener: Any = None
-        self._compiling: subprocess.Popen[bytes] | None = None
+        self._making: list[subprocess.Popen[bytes]] = []
 
     def open(self) -> None:
         """Spark is up afterwards: the session that this process has, or a new one. Raises ExternalFailure.
@@ -155,11 +156,11 @@ class Engine:
         """
         if not is_prepared():
             # Beside the start of Spark; workers that start before it is done do without.
-            self._compiling = subprocess.Popen(
-                python_module("headrace.spark.session.prepare"), stdin=subprocess.DEVNULL
-            )
+            prepare = python_module("headrace.spark.session.prepare")
+            self._making.append(subprocess.Popen(prepare, stdin=subprocess.DEVNULL))
         os.environ[FOLDER_VARIABLE] = str(self.settings.data_directory.absolute() / FOLDER)
         self._keeper.open()
+        self._making.extend(filter(None, [archive_later()]))
 
     def _spark_settings(self) -> SparkSettings:
         own = self.settings
@@ -208,9 +209,10 @@ class Engine:
             for look in list(self._looks):
                 look.close()
             self._keeper.close(lambda session: session.streams.removeListener(self._listener))
-            if self._compiling is not None:
-                self._compiling.terminate()
-                self._compiling.wait()
+            for process in self._making:
+                process.terminate()
+                process.wait()
+            self._making.clear()
 
     def __enter__(self) -> Engine:
         self.open()

@@ -1,8 +1,8 @@
 """Starts Java for Spark at once: by the command that Spark's own scripts came to the last time.
 
 These scripts run a Java program to find out how to run the other, which takes about as long as the start of a broker.
-And they can only be run once pyspark is imported. With the command kept, a process can start Java first of all and
-import what it needs meanwhile.
+And they can only be run once pyspark is imported. With the command kept, once for an installation, a process can start
+Java first of all and import what it needs meanwhile.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import contextlib
 import hashlib
 import json
 import os
+import re
 import shutil
 import subprocess
 import tempfile
@@ -22,10 +23,19 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Final
 
+from headrace.errors import DiskFailure
 from headrace.process.files import write_atomically
+from headrace.spark.session.archive import archive_options, class_path
+from headrace.spark.session.kept import kept_directory
 
 MAIN_CLASS: Final = "org.apache.spark.deploy.SparkSubmit"
-COMMAND_FILE: Final = "java-command.json"
+# Of one for each set of settings; older ones make room.
+COMMANDS_MAX: Final = 16
+_PREFIX: Final = "java-command-"
+# What differs from one data directory to the next is put in at the start.
+_HERE, _JARS = "{directory}/", "{jars}"
+# Of a Spark home that is ours; with one of the user's own, or settings in files, the class path is the user's.
+_OWN_CLASS_PATH: Final = re.compile(r"{directory}/home/conf/?(:{directory}/home/jars/[^:]+)+")
 START_TIMEOUT_S: Final = 120.0
 _POLL_S: Final = 0.02
 # Ctrl-C in a terminal is for the process that starts Java.
@@ -107,27 +117,43 @@ def found_by_pyspark(port: int, secret: str) -> Iterator[None]:
 
 def keep_command(directory: Path, conf: Mapping[str, str], pid: int) -> None:
     """Notes how Spark's scripts started that process. Without the settings: they are given anew each time."""
-    with contextlib.suppress(OSError, ValueError):  # without it the next start takes longer, no more
+    with contextlib.suppress(OSError, ValueError, DiskFailure):  # without it the next start takes longer, no more
         command = Path(f"/proc/{pid}/cmdline").read_text().split("\0")
-        options = command[: command.index(MAIN_CLASS) + 1]
-        kept = {"key": _key(conf), "command": options}
-        write_atomically(directory / COMMAND_FILE, json.dumps(kept) + "\n")
+        options = [_anywhere(part, directory) for part in command[: command.index(MAIN_CLASS) + 1]]
+        kept = [_JARS if _OWN_CLASS_PATH.fullmatch(part) else part for part in options]
+        write_atomically(_command_file(directory, conf), json.dumps(kept) + "\n")
+        _make_room()
 
 
-def forget_command(directory: Path) -> None:
-    (directory / COMMAND_FILE).unlink(missing_ok=True)
+def forget_command(directory: Path, conf: Mapping[str, str]) -> None:
+    with contextlib.suppress(OSError):
+        _command_file(directory, conf).unlink(missing_ok=True)
 
 
 def _kept(directory: Path, conf: Mapping[str, str]) -> list[str] | None:
     try:
-        kept = json.loads((directory / COMMAND_FILE).read_text())
-        return [str(part) for part in kept["command"]] if kept["key"] == _key(conf) else None
-    except (OSError, ValueError, KeyError, TypeError):
+        kept = [str(part) for part in json.loads(_command_file(directory, conf).read_text())]
+        java, *options = (part.replace(_HERE, f"{directory}/") for part in kept)
+        if _JARS not in options:
+            return [java, *options]
+        jars = os.pathsep.join(map(str, class_path()))
+        return [java, *archive_options(java), *(jars if option == _JARS else option for option in options)]
+    except (OSError, ValueError, TypeError, IndexError):
         return None
 
 
-def _key(conf: Mapping[str, str]) -> str:
-    """All that the command follows from."""
+def _make_room() -> None:
+    files = sorted(kept_directory().glob(f"{_PREFIX}*.json"), key=lambda file: file.stat().st_mtime)
+    for file in files[:-COMMANDS_MAX]:
+        file.unlink(missing_ok=True)
+
+
+def _command_file(directory: Path, conf: Mapping[str, str]) -> Path:
+    return kept_directory() / f"{_PREFIX}{_key(directory, conf)[:16]}.json"
+
+
+def _key(directory: Path, conf: Mapping[str, str]) -> str:
+    """All that the command follows from, wherever the directory is."""
     java = shutil.which("java")
     home = os.environ.get("JAVA_HOME")
     given = {
@@ -136,7 +162,12 @@ def _key(conf: Mapping[str, str]) -> str:
         "spark": version("pyspark"),
         "java": [_stamp(java), _stamp(None if home is None else f"{home}/bin/java")],
     }
-    return hashlib.sha256(json.dumps(given, sort_keys=True).encode()).hexdigest()
+    text = _anywhere(json.dumps(given, sort_keys=True, ensure_ascii=False), directory)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _anywhere(text: str, directory: Path) -> str:
+    return text.replace(f"{directory}/", _HERE) if directory.is_absolute() else text
 
 
 def _stamp(executable: str | None) -> list[object]:

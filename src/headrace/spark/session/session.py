@@ -138,7 +138,8 @@ def _connected(settings: SparkSettings, conf: dict[str, str], around: ExitStack)
     started = _taken(settings) or _launched(settings, conf)
     connection = None if started is None else started.connection()
     if started is None or connection is None:
-        forget_command(settings.directory)
+        with spark_home(settings.directory):
+            forget_command(settings.directory, conf)
         return None
     around.enter_context(found_by_pyspark(*connection))
     return started.process
