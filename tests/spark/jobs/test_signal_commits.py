@@ -156,8 +156,8 @@ def test_a_record_that_no_sink_wrote_is_named_and_a_reset_gets_past_it(broker: B
     with Client(broker.bootstrap) as client:
         log = CommitLog(client, name)
         log.create()
-        client.produce({log.topic: {0: b"".join(encode_batches([None], [b"no json"], [1]))}})
-        with pytest.raises(CorruptData, match="is no commit record"):
+        client.produce({log.topic: {0: b"".join(encode_batches([None] * 2, [b"{}", b"no json"], [1, 1]))}})
+        with pytest.raises(CorruptData, match=f"{log.topic}, at offset 1, is no commit record"):
             log.last()
         opened = CommitRecord(OPENED, 0, "identity", {})
         log.commit(opened, {})

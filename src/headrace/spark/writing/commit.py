@@ -150,7 +150,7 @@ class CommitLog:
             start = max(first, end - step)
             records = self._committed(start, end)
             if records:
-                return self._parsed(records[-1])
+                return self._parsed(*records[-1])
             if start == first:
                 break
             step *= 16
@@ -158,26 +158,29 @@ class CommitLog:
             raise CorruptData(f"{self.topic} has no readable commit record", hint="start with --reset to begin anew")
         return None
 
-    def _parsed(self, value: bytes) -> CommitRecord:
+    def _parsed(self, offset: int, value: bytes) -> CommitRecord:
         try:
             return CommitRecord.from_bytes(value)
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise CorruptData(
-                f"the newest record of {self.topic} is no commit record: somebody else wrote to that topic",
+                f"the newest record of {self.topic}, at offset {offset}, is no commit record: somebody else wrote to "
+                "that topic",
                 hint="start with --reset to begin anew",
             ) from error
 
-    def _committed(self, start: int, end: int) -> list[bytes]:
-        values: list[bytes] = []
+    def _committed(self, start: int, end: int) -> list[tuple[int, bytes]]:
+        """Offsets and values of the records that have one."""
+        found: list[tuple[int, bytes]] = []
         while start < end:
             fetched = self._client.fetch(self.topic, 0, start, committed=True, max_bytes=REQUEST_BYTES_MAX)
             headers = list(parse_batches(fetched.records))
             if not headers:
                 break
             for records in decode_fetched(fetched.records, fetched.aborted):
-                values += [value for value in records.values.to_pylist() if value is not None]
+                pairs = zip(records.offsets.tolist(), records.values.to_pylist(), strict=True)
+                found += [(offset, value) for offset, value in pairs if value is not None]
             start = headers[-1].next_offset
-        return values
+        return found
 
 
 class Transaction:
