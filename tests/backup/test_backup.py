@@ -9,7 +9,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from confluent_kafka import ConsumerGroupTopicPartitions, TopicPartition
+from confluent_kafka import Consumer, ConsumerGroupState, ConsumerGroupTopicPartitions, TopicPartition
 from confluent_kafka.admin import (  # type: ignore[attr-defined]
     AdminClient,
     ScramCredentialInfo,
@@ -29,6 +29,7 @@ from headrace.wire.config import BrokerConfig
 from headrace.wire.testing import broker_in_thread
 from headrace.wire.users import list_users
 
+DEADLINE_S = 30.0
 CONFIG = {"segment.bytes": "4096"}
 
 
@@ -101,6 +102,30 @@ def test_what_comes_back_is_what_was_there_at_each_moment(home: Home, objects: O
 @pytest.fixture
 def folder(tmp_path: Path) -> ObjectStore:
     return open_objects(str(tmp_path / "backup"))
+
+
+@pytest.mark.parametrize("group_protocol", ["classic", "consumer"])
+def test_members_of_groups_do_not_come_back(
+    home: Home, folder: ObjectStore, tmp_path: Path, group_protocol: str
+) -> None:
+    """They are clients of the other broker; a new member must not wait for their sessions to end."""
+    home.send(20)
+    settings = {"group.id": "readers", "group.protocol": group_protocol, "auto.offset.reset": "earliest"}
+    reader = Consumer({"bootstrap.servers": home.address, "log_level": 0, "enable.auto.commit": False, **settings})
+    reader.subscribe(["events"])
+    message = reader.poll(DEADLINE_S)
+    assert message is not None
+    reader.commit(message, asynchronous=False)
+    home.backup(folder)
+    restore_backup(folder, tmp_path / "new")
+    with broker_in_thread(BrokerConfig(data_dir=tmp_path / "new" / "log", port=0)) as address:
+        admin = AdminClient({"bootstrap.servers": address, "log_level": 0})
+        group = admin.describe_consumer_groups(["readers"])["readers"].result(DEADLINE_S)
+        assert (group.members, group.state) == ([], ConsumerGroupState.EMPTY)
+        wanted = ConsumerGroupTopicPartitions("readers", [TopicPartition("events", 0)])
+        (found,) = admin.list_consumer_group_offsets([wanted])["readers"].result(DEADLINE_S).topic_partitions
+        assert found.offset == 1
+    reader.close()
 
 
 def test_nothing_new_sends_next_to_nothing(home: Home, folder: ObjectStore) -> None:

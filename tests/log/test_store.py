@@ -13,6 +13,7 @@ import pytest
 
 from headrace.errors import Conflict, CorruptData, InvalidConfig, InvalidInput, NotFound
 from headrace.log import LogRefusal, LogStore, TopicConfig, encode_batches
+from headrace.log.directory import FORMAT_VERSION
 
 
 def test_topics_survive_a_restart(open_store: Callable[[], LogStore]) -> None:
@@ -151,12 +152,19 @@ def test_the_lock_is_free_after_closing(tmp_path: Path) -> None:
 def test_a_newer_format_is_refused_and_left_alone(tmp_path: Path) -> None:
     LogStore.open(tmp_path / "data").close()
     mark = tmp_path / "data" / "format.json"
-    mark.write_text(json.dumps({"format_version": 2}))
-    with pytest.raises(Conflict, match="format version 2; this Headrace knows versions up to 1"):
+    mark.write_text(json.dumps({"format_version": FORMAT_VERSION + 1}))
+    known = f"format version {FORMAT_VERSION + 1}; this Headrace knows versions up to {FORMAT_VERSION}"
+    with pytest.raises(Conflict, match=known):
         LogStore.open(tmp_path / "data")
-    assert json.loads(mark.read_text()) == {"format_version": 2}
+    assert json.loads(mark.read_text()) == {"format_version": FORMAT_VERSION + 1}
+
+
+def test_an_older_format_is_marked_as_this_one_so_that_older_brokers_refuse_it(tmp_path: Path) -> None:
+    LogStore.open(tmp_path / "data").close()
+    mark = tmp_path / "data" / "format.json"
     mark.write_text(json.dumps({"format_version": 1}))
     LogStore.open(tmp_path / "data").close()
+    assert json.loads(mark.read_text()) == {"format_version": FORMAT_VERSION}
 
 
 def test_a_strange_directory_is_refused(tmp_path: Path) -> None:

@@ -37,6 +37,12 @@ def test_lock_of_a_dead_owner_is_waited_for(tmp_path: Path) -> None:
     assert heir.wait() == 0
 
 
+def test_older_format_is_marked_as_this_one(tmp_path: Path) -> None:
+    (tmp_path / "format").write_text("1\n")
+    DataDirectory.open(tmp_path).close()
+    assert (tmp_path / "format").read_text() == f"{DATA_FORMAT}\n"
+
+
 def test_newer_format_is_refused_and_nothing_changes(tmp_path: Path) -> None:
     (tmp_path / "format").write_text("99\n")
     with pytest.raises(InvalidInput, match=r"format 99; this version of Headrace reads up to"):

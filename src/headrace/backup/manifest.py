@@ -14,7 +14,8 @@ from typing import Any
 from headrace.errors import CorruptData, InvalidInput, NotFound
 from headrace.log.objects import ObjectStore
 
-MANIFEST_VERSION = 1
+# 2: members of groups are among what is kept, which an older broker cannot read.
+MANIFEST_VERSION = 2
 MANIFESTS = "manifests/"
 
 

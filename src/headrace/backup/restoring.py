@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Final
@@ -14,10 +15,12 @@ from headrace.errors import Conflict, CorruptData
 from headrace.log import LogStore, OsStorage
 from headrace.log.batch import checksum
 from headrace.log.checkpoint import Checkpoint
+from headrace.log.directory import mark_format
 from headrace.log.objects import ObjectStore
 from headrace.log.segment import LOG_SUFFIX, segment_path
 from headrace.log.store import TOPICS_DIRECTORY
 from headrace.log.topics import TopicMetadata
+from headrace.wire.restored_groups import forget_members
 
 # Of every restored file beside the log: passwords' hashes are among them.
 PRIVATE: Final = 0o600
@@ -40,8 +43,9 @@ def restore_backup(objects: ObjectStore, data_directory: Path, *, time_ms: int |
         path.parent.mkdir(parents=True, exist_ok=True)
         path.touch(PRIVATE)
         path.write_bytes(objects.get(file.key))
-    # Opening the log checks what was written, and marks the directory with its format.
-    LogStore.open(log_directory).close()
+    # Opening the log checks what was written.
+    with LogStore.open(log_directory) as store:
+        forget_members(store, time.time_ns() // 1_000_000)
     return manifest
 
 
@@ -49,7 +53,7 @@ def _restore_topics(log_directory: Path, topics: Iterable[dict[str, object]]) ->
     directory = log_directory / TOPICS_DIRECTORY
     directory.mkdir(parents=True, exist_ok=True)
     storage = OsStorage()
-    (log_directory / "format.json").write_text(json.dumps({"format_version": 1}))
+    mark_format(storage, log_directory)
     for topic in topics:
         path = directory / f"{topic['name']}.json"
         path.write_text(json.dumps(topic))

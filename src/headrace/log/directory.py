@@ -10,7 +10,8 @@ from pathlib import Path
 from headrace.errors import Conflict, CorruptData
 from headrace.log.storage import Storage, read_whole, replace_atomically
 
-FORMAT_VERSION = 1
+# 2: members of groups are kept in __consumer_offsets, which an older broker cannot read.
+FORMAT_VERSION = 2
 FORMAT_FILE = "format.json"
 LOCK_FILE = "lock"
 
@@ -38,7 +39,7 @@ class DirectoryLock:
 
 
 def check_format(storage: Storage, directory: Path) -> None:
-    """Accept a directory of this format, and mark an empty one with it.
+    """Accept a directory of this format or an older one, and mark it with this one: older brokers refuse it then.
 
     Raises Conflict for a newer format and for a directory that holds something else, CorruptData for a broken mark.
     """
@@ -50,7 +51,7 @@ def check_format(storage: Storage, directory: Path) -> None:
                 f"{directory} holds {strangers[0]!r} and no {FORMAT_FILE}: it is no data directory of Headrace",
                 hint="choose an empty directory",
             )
-        replace_atomically(storage, directory / FORMAT_FILE, json.dumps({"format_version": FORMAT_VERSION}).encode())
+        mark_format(storage, directory)
         return
     version = _version(content)
     if version > FORMAT_VERSION:
@@ -58,6 +59,13 @@ def check_format(storage: Storage, directory: Path) -> None:
             f"{directory} has format version {version}; this Headrace knows versions up to {FORMAT_VERSION}",
             hint="use the newer Headrace that wrote it",
         )
+    if version < FORMAT_VERSION:
+        mark_format(storage, directory)
+
+
+def mark_format(storage: Storage, directory: Path) -> None:
+    """The directory has this format from now on."""
+    replace_atomically(storage, directory / FORMAT_FILE, json.dumps({"format_version": FORMAT_VERSION}).encode())
 
 
 def _version(content: bytes) -> int:

@@ -14,7 +14,8 @@ from headrace.errors import Conflict, CorruptData, DiskFailure, InvalidInput
 from headrace.process.files import PRIVATE, write_atomically
 from headrace.process.private import PRIVATE_DIRECTORY, tighten
 
-DATA_FORMAT: Final = 1
+# 2: versions of pipelines know when they ran, jobs have ledgers, groups keep their members.
+DATA_FORMAT: Final = 2
 
 # Children hold the lock too: after a kill of their parent they need a moment to stop.
 LOCK_WAIT_S: Final = 15.0
@@ -116,3 +117,6 @@ def _check_format(path: Path) -> None:
             f"the data directory {path} has format {written}; this version of Headrace reads up to {DATA_FORMAT}",
             hint="upgrade Headrace, or give another --data-dir",
         )
+    if int(written) < DATA_FORMAT:
+        # From now on an older Headrace refuses it, in words.
+        write_atomically(file, f"{DATA_FORMAT}\n")
