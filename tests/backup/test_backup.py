@@ -115,7 +115,7 @@ def test_members_of_groups_do_not_come_back(
     reader.subscribe(["events"])
     message = reader.poll(DEADLINE_S)
     assert message is not None
-    reader.commit(message, asynchronous=False)
+    reader.commit(message=message, asynchronous=False)
     home.backup(folder)
     restore_backup(folder, tmp_path / "new")
     with broker_in_thread(BrokerConfig(data_dir=tmp_path / "new" / "log", port=0)) as address:
