@@ -7,7 +7,7 @@ PIP    := $(BIN)/python -m pip --disable-pip-version-check
 # Processes that tests are dealt out to; each may have a stack with Spark of about 2 GB.
 TESTERS ?= 2
 
-.PHONY: help setup editor demo test test-slow check format lock audit licences clean
+.PHONY: help setup editor demo test test-slow campaign check format lock audit licences clean
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
@@ -36,10 +36,16 @@ demo: editor ## a fleet of drones, live in the browser and the terminal
 
 test: editor ## the fast tests
 	@$(BIN)/python hatch_build.py npm run --silent test
-	@$(BIN)/python -m pytest -n $(TESTERS) -m "not slow"
+	@$(BIN)/python -m pytest -n $(TESTERS) -m "not slow" --durations=20
 
 test-slow: editor ## crashes, power loss, the wheel: what takes minutes
-	@$(BIN)/python -m pytest -n $(TESTERS) -m slow
+	@$(BIN)/python -m pytest -n $(TESTERS) -m slow --durations=40
+
+# Hours of faults, with its result in bench/campaign.json: before a release, and after a change of what survives them.
+CAMPAIGN := tests/demo/test_crashes.py tests/wire/test_crash.py tests/wire/test_simulation.py tests/wire/test_workload.py \
+  tests/spark/chains/test_chain_crashes.py
+campaign: setup ## kills for hours (nothing else should run)
+	@HEADRACE_CAMPAIGN=1 $(BIN)/python -m pytest -n $(TESTERS) -m slow $(CAMPAIGN)
 
 check: setup ## format, lint, types, import rules, the editor's too
 	@$(BIN)/ruff format --check .

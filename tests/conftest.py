@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import settings
+from tests.campaign import IS_CAMPAIGN, keep_result
 from tests.missing import skip_without, summary
 from xdist.scheduler import LoadScopeScheduling  # type: ignore[import-untyped]
 
@@ -32,7 +33,9 @@ def pytest_configure() -> None:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Names what was skipped, why, and what brings it."""
+    """Names what was skipped, why, and what brings it; of a campaign the result is kept."""
+    if IS_CAMPAIGN:
+        keep_result(report for key in ("passed", "failed") for report in terminalreporter.stats.get(key, []))
     reports = terminalreporter.stats.get("skipped", [])
     lines = summary((report.nodeid, report.longrepr[2]) for report in reports if isinstance(report.longrepr, tuple))
     if lines:

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.campaign import often
 
 from headrace.credential import credential_path, use_credential
 from headrace.demo import Fleet, check, drones_sql, expect, heights_text
@@ -34,12 +35,12 @@ from headrace.spark.jobs.sending import new_id
 from headrace.wire.client import LATEST, Client
 from headrace.wire.client.signals import send_signal
 
-KILLS = 40
-TREE_KILLS = 3
+KILLS = often(10, 100)
+TREE_KILLS = often(2, 20)
 RECOVERY_TIMEOUT_S = 600.0
 PARTS = ("broker", "server", "both")
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(2_400)]
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(often(2_400, 14_400))]
 
 
 def kill(data: Path, part: str) -> None:
@@ -180,7 +181,7 @@ def test_everything_is_killed_at_once(up: Up, seed: int) -> None:
     assert report.is_clean, (seed, report)
 
 
-SIGNAL_KILLS = 2
+SIGNAL_KILLS = often(2, 20)
 SIGNALLED_ROWS = 20
 SIGNALLED = (
     'topic signalled schema="k STRING, n BIGINT, ts TIMESTAMP" event_time=ts watermark="1 day"'

@@ -9,6 +9,7 @@ from random import Random
 
 import pytest
 from confluent_kafka import OFFSET_BEGINNING, Consumer, KafkaError, Message, Producer, TopicPartition
+from tests.campaign import often
 
 from headrace.errors import HeadraceError
 from headrace.log import encode_batches, with_producer
@@ -132,9 +133,10 @@ def test_acknowledged_records_survive_kills(broker: BrokerProcess) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", [2, 3])
+@pytest.mark.timeout(often(300, 7_200))
+@pytest.mark.parametrize("seed", range(2, 2 + often(1, 10)))
 def test_acknowledged_records_survive_many_kills(broker: BrokerProcess, seed: int) -> None:
-    kill_while_writing(broker, kills=20, seed=seed)
+    kill_while_writing(broker, kills=often(16, 100), seed=seed)
 
 
 def transactions_under_kills(broker: BrokerProcess, rounds: int, seed: int) -> None:
@@ -184,5 +186,6 @@ def test_transactions_are_whole_or_absent_after_kills(broker: BrokerProcess) -> 
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(often(300, 7_200))
 def test_transactions_are_whole_or_absent_after_many_kills(broker: BrokerProcess) -> None:
-    transactions_under_kills(broker, rounds=40, seed=5)
+    transactions_under_kills(broker, rounds=often(20, 1_000), seed=5)

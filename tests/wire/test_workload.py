@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 from confluent_kafka import OFFSET_BEGINNING, Consumer, KafkaException, Message, Producer, TopicPartition
+from tests.campaign import often
 
 from headrace.wire.client import Client
 from headrace.wire.history import History, Outcome, Poll, Send, anomalies, summary
@@ -21,7 +22,7 @@ from headrace.wire.testing import BrokerProcess
 
 PARTITIONS = 3
 TOPIC = "workload"
-KILLS = 5
+KILLS = often(5, 100)
 WORK_S = 1.5
 DEADLINE_S = 90.0
 BRISK = {"reconnect.backoff.ms": 10, "reconnect.backoff.max.ms": 100, "retry.backoff.ms": 10, "log_level": 0}
@@ -196,6 +197,7 @@ def everything(bootstrap: str) -> dict[int, tuple[tuple[int, str], ...]]:
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(often(300, 7_200))
 @pytest.mark.parametrize("reader", [Reader, NewerReader], ids=["classic", "consumer"])
 def test_nothing_is_lost_doubled_or_out_of_order(broker: BrokerProcess, reader: type[Reader]) -> None:
     seed = int(os.environ.get("HEADRACE_SEED", "1"))

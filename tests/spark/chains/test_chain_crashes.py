@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from tests.campaign import often
 from tests.spark.cut_groups import closed_windows, groups_between_cuts
 
 from headrace.graph.document import Document
@@ -27,10 +28,10 @@ from headrace.wire.client.signals import send_signal
 if TYPE_CHECKING:
     from tests.spark.conftest import Stack
 
-pytestmark = [pytest.mark.slow, pytest.mark.spark, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.slow, pytest.mark.spark, pytest.mark.timeout(often(600, 14_400))]
 
 SCRIPT = Path(__file__).with_name("engine_process.py")
-KILLS = 3
+KILLS = often(2, 30)
 ROWS_PER_TURN = 400
 KEYS = 7
 DEADLINE_S = 120.0
