@@ -8,10 +8,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
 
 import headrace
-from headrace.errors import Conflict, InvalidGraph, InvalidInput, NotFound
+from headrace.errors import Conflict, ExternalFailure, InvalidGraph, InvalidInput, NotFound
 from headrace.graph import Schema
 from headrace.graph.document import Config
 from headrace.operators.length_window import LengthWindow
@@ -138,11 +139,33 @@ def test_rows_may_be_bytes_text_and_hold_times(h: headrace.Local) -> None:
 
 def test_wrong_rows_are_refused(h: headrace.Local) -> None:
     h.create_topic("wrong")
-    with pytest.raises(InvalidInput, match="nothing that JSON can say"):
-        h.produce("wrong", [{"a": object()}])
-    with pytest.raises(InvalidInput, match="without the field 'k'"):
+    with pytest.raises(InvalidInput, match=r"row 1: .*nothing that JSON can say"):
+        h.produce("wrong", [{"a": 1}, {"a": object()}])
+    with pytest.raises(InvalidInput, match="no field 'k'"):
         h.produce("wrong", [{"a": 1}], key="k")
-    assert h.rows("wrong") == []
+    with pytest.raises(InvalidInput, match="put it into a list"):
+        h.produce("wrong", {"a": 1})
+    # None of them was written, not even later.
+    assert h.produce("wrong", pa.table({"a": [2]})) == 1
+    assert h.rows("wrong") == [{"a": 2}]
+    assert h.rows("wrong", "arrow") == pa.table({"a": [2]})
+    assert h.rows("wrong", "pandas").to_dict("list") == {"a": [2]}
+
+
+def test_what_the_broker_refused_does_not_stand_in_the_way_of_more(h: headrace.Local) -> None:
+    h.create_topic("small", config={"max.message.bytes": "1000"})
+    with pytest.raises(ExternalFailure, match="not accepted"):
+        h.produce("small", ["x" * 2_000])
+    assert h.produce("small", [{"a": 1}]) == 1
+    assert h.rows("small") == [{"a": 1}]
+
+
+def test_it_is_open_once_and_closed_any_number_of_times(h: headrace.Local, tmp_path: Path) -> None:
+    with pytest.raises(Conflict, match="open already"):
+        h.open()
+    never = headrace.local(tmp_path)
+    never.close()
+    never.close()
 
 
 def test_wrong_pipelines_are_refused(h: headrace.Local) -> None:
@@ -197,12 +220,13 @@ def test_a_case_is_the_same_with_and_without_spark(h: headrace.Local) -> None:
 SCRIPT = """
 import headrace
 
-with headrace.local() as h:
-    h.create_topic("a")
-    h.produce("a", [{"id": n} for n in range(10)])
-    h.start(headrace.Pipeline.from_text('topic a schema="id BIGINT" ! filter "id > 1" ! to-topic b', "quiet"))
-    assert h.wait_idle()
-    print(len(h.rows("b")))
+h = headrace.local().open()
+h.create_topic("a")
+h.produce("a", [{"id": n} for n in range(10)])
+h.start(headrace.Pipeline.from_text('topic a schema="id BIGINT" ! filter "id > 1" ! to-topic b', "quiet"))
+assert h.wait_idle()
+print(len(h.rows("b")))
+h.close()
 """
 
 

@@ -17,11 +17,12 @@ from collections.abc import Iterable, Mapping
 from contextlib import ExitStack
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Final, Self, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, Literal, Self, TypeAlias, overload
 
 from headrace.credential import credential_path, use_credential
-from headrace.errors import InvalidInput, JobFailed
+from headrace.errors import Conflict, ExternalFailure, InvalidInput, JobFailed
 from headrace.graph import Builder, Document
+from headrace.json_records import Form, in_form, messages_of
 from headrace.kafka import Reader, Sender
 from headrace.process import Child, Command, DataDirectory
 from headrace.process.ports import LOOPBACK
@@ -34,18 +35,22 @@ from headrace.tables import Tables, declared_in
 from headrace.wire.client import Client
 from headrace.wire.client.signals import known_signals, send_signal
 
+if TYPE_CHECKING:
+    import pyarrow as pa
+
 BROKER_START_TIMEOUT_S: Final = 60.0
 IDLE_TIMEOUT_S: Final = 120.0
 
 _log = logging.getLogger(__name__)
 
-Row: TypeAlias = Mapping[str, Any]
+Rows: TypeAlias = "Iterable[Any] | pa.Table | pa.RecordBatch"
 
 
 def local(
     data_directory: Path | str | None = None, *, port: int = 0, spark_conf: Mapping[str, str] | None = None
 ) -> Local:
-    """To be used in a `with` statement. Without a directory everything is kept in a temporary one, removed at the end.
+    """For a `with` statement, or `open()` and `close()` in a notebook. Without a directory everything is kept in a
+    temporary one, removed at the end.
 
     One process can hold one at a time, for Spark has one session per process.
     """
@@ -53,7 +58,8 @@ def local(
 
 
 class Local:
-    """Everything runs from the start of the `with` block to its end; what was started in it is stopped there."""
+    """Everything runs from the start of the `with` block to its end, or from `open` to `close`; what was started in it
+    is stopped there."""
 
     def __init__(
         self, data_directory: Path | str | None, *, port: int = 0, spark_conf: Mapping[str, str] | None = None
@@ -67,8 +73,14 @@ class Local:
         self._sender: Sender | None = None
         self._asked: Tables | None = None
 
-    def __enter__(self) -> Self:
-        """Raises Conflict for a directory or port in use, ExternalFailure when broker or Spark do not start."""
+    def open(self) -> Self:
+        """For notebooks, where no block lasts long enough: `h = headrace.local().open()`, and `h.close()` at the end.
+
+        Raises Conflict for a directory or port in use, or if it is open already; ExternalFailure when broker or Spark
+        do not start.
+        """
+        if self._engine is not None:
+            raise Conflict("this is open already", hint="go on with it, or close() it first")
         with ExitStack() as opening:
             directory = self._given or Path(opening.enter_context(_temporary_directory()))
             data = opening.enter_context(DataDirectory.open(directory))
@@ -83,13 +95,20 @@ class Local:
             self._open = opening.pop_all()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def close(self) -> None:
+        """Stops what was started here. What is closed already stays so; it can be opened again."""
         if self._asked is not None:
             self._asked.close()
         self._open.close()
         self._engine, self._bootstrap, self._sender, self._asked = None, None, None, None
+
+    def __enter__(self) -> Self:
+        return self.open()
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
 
     @property
     def bootstrap(self) -> str:
@@ -114,17 +133,24 @@ class Local:
         with Client(self.bootstrap) as client:
             client.create_topics({name: partitions}, config, exist_ok=True)
 
-    def produce(self, topic: str, rows: Iterable[Row | str | bytes | None], *, key: str | None = None) -> int:
-        """How many records were sent; all are on disk afterwards. Mappings are written as JSON.
+    def produce(self, topic: str, rows: Rows, *, key: str | None = None) -> int:
+        """How many records were sent; all are on disk afterwards. Rows are written as JSON objects, texts as they are.
 
-        `key` names the field that becomes the record's key. Raises ExternalFailure when the broker refuses one.
+        `rows` is a list or other iterable of dicts, dataclasses, str, bytes or None, an Arrow table, or a DataFrame of
+        pandas or polars. `key` names the field that becomes the record's key. Every row is encoded before the first is
+        sent: InvalidInput for a bad one means that none was. Raises ExternalFailure when the broker refuses one.
         """
+        messages = messages_of(rows, key)
         sender = self._sender = self._sender or Sender(self.bootstrap, client_id="headrace-local")
-        before = sender.sent
-        for row in rows:
-            sender.send(topic, _value(row), _key(row, key))
-        sender.flush()
-        return sender.sent - before
+        try:
+            for message in messages:
+                sender.send(topic, message.value, message.key)
+            sender.flush()
+        except ExternalFailure:
+            # It would say the same of all that comes after.
+            self._sender = None
+            raise
+        return len(messages)
 
     def start(
         self, pipeline: Builder | Document, *, reset: bool = False, begin: Begin | None = None
@@ -182,10 +208,24 @@ class Local:
         running = [job.pipeline for job in self.engine.jobs() if job.state != "stopped"]
         return all(self._wait(name, timeout_s) for name in running)
 
-    def rows(self, topic: str) -> list[dict[str, Any]]:
-        """All committed records of a topic, read as JSON, partition by partition in order. Raises NotFound."""
+    @overload
+    def rows(self, topic: str) -> list[dict[str, Any]]: ...
+    @overload
+    def rows(self, topic: str, form: Literal["dicts"]) -> list[dict[str, Any]]: ...
+    @overload
+    def rows(self, topic: str, form: Literal["arrow"]) -> pa.Table: ...
+    @overload
+    def rows(self, topic: str, form: Literal["pandas", "polars"]) -> Any: ...
+
+    def rows(self, topic: str, form: Form = "dicts") -> Any:
+        """All committed records of a topic, read as JSON, partition by partition in order: as a list of dicts, an Arrow
+        table, or a DataFrame of pandas or polars.
+
+        A record without a value is None in the list, and a row of nulls in a table. Raises NotFound, and InvalidInput
+        for a record that is no JSON, or no row.
+        """
         with Reader(self.bootstrap, topic, client_id="headrace-local") as reader:
-            return [json.loads(record.value or b"null") for record in reader.records()]
+            return in_form(reader.records(), form)
 
     def sql(self, question: str) -> list[dict[str, Any]]:
         """What a SELECT says over tables of pipelines that were started, or that CREATE TABLE before it declares.
@@ -243,28 +283,5 @@ def _name(pipeline: Builder | Document | str) -> str:
     return pipeline if isinstance(pipeline, str) else pipeline.name
 
 
-def _value(row: Row | str | bytes | None) -> bytes | None:
-    if row is None or isinstance(row, bytes):
-        return row
-    return row.encode() if isinstance(row, str) else json.dumps(row, default=_written).encode()
-
-
-def _written(value: object) -> str:
-    """Dates and times as ISO 8601; anything else would be a guess."""
-    if hasattr(value, "isoformat"):
-        return str(value.isoformat())
-    raise InvalidInput(f"{value!r} is nothing that JSON can say")
-
-
-def _key(row: Row | str | bytes | None, key: str | None) -> bytes | None:
-    if key is None:
-        return None
-    if not isinstance(row, Mapping) or key not in row:
-        known = sorted(row) if isinstance(row, Mapping) else ()
-        raise InvalidInput(f"a row without the field {key!r}, which is to be its key", valid=known)
-    found = row[key]
-    return found.encode() if isinstance(found, str) else json.dumps(found, default=_written).encode()
-
-
 def _not_open() -> InvalidInput:
-    return InvalidInput("nothing runs here", hint="use it as `with headrace.local() as h:`")
+    return InvalidInput("nothing runs here", hint="use it as `with headrace.local() as h:`, or call open() first")
