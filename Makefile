@@ -66,8 +66,7 @@ lock: ## make the lock files anew (needs uv)
 
 audit: ## known vulnerabilities of the locked parts (asks advisory services: needs a network)
 	@$(PYTHON) -m venv $(VENV)/audit && $(VENV)/audit/bin/python -m pip install --quiet pip-audit==2.10.1
-	@$(VENV)/audit/bin/pip-audit --disable-pip --require-hashes -r requirements/runtime.txt
-	@$(BIN)/python hatch_build.py npm audit --omit=dev
+	@$(BIN)/python requirements/audit.py $(VENV)/audit/bin/pip-audit
 
 licences: setup ## list the licences of the runtime parts anew
 	@$(BIN)/python requirements/licences.py > THIRD_PARTY_LICENSES.md
