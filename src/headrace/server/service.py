@@ -35,6 +35,7 @@ from headrace.spark import Engine, EngineSettings, JobStatus, PipelineEvent
 from headrace.spark.jobs.look import Look
 from headrace.spark.jobs.notices import Notices
 from headrace.spark.jobs.sink import Shown
+from headrace.spark.jobs.watchdog import WatchLimits
 from headrace.spark.planning.tables import create_table_topics
 from headrace.tables import Table, Tables, declared_in
 
@@ -56,7 +57,13 @@ class Service:
         self._wanted = WantedState(data / "wanted.json")
         self._store = Store(data / "headrace.sqlite")
         self._engine = Engine(
-            EngineSettings(data, settings.bootstrap, settings.log_directory, settings.spark),
+            EngineSettings(
+                data,
+                settings.bootstrap,
+                settings.log_directory,
+                settings.spark,
+                watch=WatchLimits.from_environment(),
+            ),
             self.catalogue,
             stopped_by_signal=self._wanted.forget,
             versions=self._documents_of,

@@ -143,7 +143,11 @@ class Engine:
         )
         self._lock = threading.RLock()
         self._keeper = SessionKeeper(
-            self._spark_settings(), prepare=self._prepare, lost=self._spark_lost, back=self._spark_back
+            self._spark_settings(),
+            prepare=self._prepare,
+            lost=self._spark_lost,
+            back=self._spark_back,
+            answer_s=settings.watch.java_answer_s,
         )
         self._turns = Turns(threading.Semaphore(LAUNCHES_MAX), lambda: self._keeper.reason)
         self._listener: Any = None

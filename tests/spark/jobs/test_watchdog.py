@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from headrace.bench import processes
+from headrace.errors import InvalidConfig
 from headrace.graph.document import Document
 from headrace.spark.jobs.watchdog import Step, Watchdog, WatchLimits
 from headrace.spark.session.liveness import java_process
@@ -55,6 +56,18 @@ def test_a_query_that_stands_still_is_reported_then_stuck_and_gets_longer_after_
     dog.helped()
     slow.moved_s = 1000
     assert (look(1301) or "").startswith("stuck")
+
+
+def test_the_limits_can_be_set(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert WatchLimits.from_environment() == WatchLimits()
+    monkeypatch.setenv("HEADRACE_WATCH_STUCK_S", "7.5")
+    assert WatchLimits.from_environment() == WatchLimits(stuck_s=7.5)
+    for wrong in ("0", "soon", "nan", "inf"):
+        monkeypatch.setenv("HEADRACE_WATCH_JAVA_ANSWER_S", wrong)
+        with pytest.raises(
+            InvalidConfig, match=f"HEADRACE_WATCH_JAVA_ANSWER_S is '{wrong}'\nvalid: a number of seconds"
+        ):
+            WatchLimits.from_environment()
 
 
 def test_no_queries_do_not_stand_still() -> None:

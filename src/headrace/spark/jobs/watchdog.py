@@ -7,10 +7,15 @@ micro-batch may be that long for good reasons, the limit doubles with every rest
 
 from __future__ import annotations
 
+import math
+import os
 import time
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Final, Literal, Protocol
+
+from headrace.errors import InvalidConfig
+from headrace.spark.session.keeper import ANSWER_S
 
 Step = Literal["plan", "tasks", "commit"]
 
@@ -21,11 +26,34 @@ _WAITS_FOR: Final[dict[Step, str]] = {
 }
 
 
+VARIABLE_PREFIX: Final = "HEADRACE_WATCH_"
+
+
 @dataclass(frozen=True, slots=True)
 class WatchLimits:
     quiet_s: float = 60.0
     stuck_s: float = 300.0
     stuck_max_s: float = 3600.0
+    # Java that has not answered for so long is killed and started again.
+    java_answer_s: float = ANSWER_S
+
+    @classmethod
+    def from_environment(cls) -> WatchLimits:
+        """The defaults, but for HEADRACE_WATCH_QUIET_S and the like. Raises InvalidConfig."""
+        names = {field.name: VARIABLE_PREFIX + field.name.upper() for field in fields(cls)}
+        return cls(**{name: _seconds(given) for name, given in names.items() if given in os.environ})
+
+
+def _seconds(variable: str) -> float:
+    text = os.environ[variable]
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = 0.0
+    # NaN is not above 0 either.
+    if not 0 < seconds < math.inf:
+        raise InvalidConfig(f"the environment variable {variable} is {text!r}", valid=["a number of seconds above 0"])
+    return seconds
 
 
 class Watched(Protocol):

@@ -18,6 +18,9 @@ HINT: Final = "it is started again by itself; pipelines go on from their last co
 
 _log = logging.getLogger(__name__)
 
+# Why this process killed Java, by process id.
+_killed: dict[int, str] = {}
+
 
 def java_process() -> subprocess.Popen[bytes] | None:
     """None before the first session, and where somebody else started Java."""
@@ -34,7 +37,8 @@ def how_java_ended(process: subprocess.Popen[bytes] | None = None) -> str | None
     if code is None:
         return None
     ending = f"was killed by {signal.Signals(-code).name}" if code < 0 else f"ended with code {code}"
-    return f"Spark's Java process {ending}"
+    own = None if process is None else _killed.get(process.pid)
+    return f"Spark's Java process {ending if own is None else f'was killed: {own}'}"
 
 
 def kill_java(reason: str, process: subprocess.Popen[bytes] | None = None) -> None:
@@ -42,6 +46,7 @@ def kill_java(reason: str, process: subprocess.Popen[bytes] | None = None) -> No
     process = process or java_process()
     if process is not None and process.poll() is None:
         _log.error("Spark's Java process %d is killed: %s", process.pid, reason)
+        _killed[process.pid] = reason
         process.kill()
 
 
