@@ -80,7 +80,7 @@ def test_a_copy_that_may_have_missed_a_deletion_is_made_anew(log: Log, tables: T
     path = log.directory / "tables.sqlite"
     with sqlite3.connect(path) as connection:
         connection.execute("UPDATE copies SET time_ms = time_ms - ?", (COPY_AGE_MS_MAX + 1,))
-        connection.execute("""INSERT INTO "rows of limits" ("record key", symbol) VALUES ('ghost', 'ghost')""")
+        connection.execute("""INSERT INTO "rows of limits" VALUES ('ghost', NULL, '{"symbol": "ghost"}')""")
     connection.close()
     assert ("ghost",) in tables.ask("SELECT symbol FROM limits").rows
     again = log.tables()
@@ -286,7 +286,7 @@ def test_a_table_with_several_keys_is_changed_and_asked(log: Log, tables: Tables
         ("INSERT INTO limits (symbol, maximun) VALUES ('a', 1)", "no column 'maximun'"),
         ("INSERT INTO limits (symbol) VALUES (NULL)", "a row without symbol"),
         ("INSERT INTO limits (symbol, maximum) VALUES ('a', 'much')", "'much' is no DOUBLE"),
-        ("INSERT INTO limits (symbol) VALUES (nobody)", "these are no values"),
+        ("INSERT INTO limits (symbol) VALUES (nobody)", "unknown column 'nobody'"),
         ("UPDATE limits SET symbol = 'x' WHERE maximum = 1", "is the key of limits"),
         ("DELETE FROM limits WHERE missing = 1", "unknown column 'missing'"),
         ("DELETE FROM nothing WHERE a = 1", "no table 'nothing'"),

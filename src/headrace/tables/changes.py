@@ -1,50 +1,68 @@
-"""Statements that change a table at once: its rows are found in the copy, and written to its topic."""
+"""Statements that change a table at once: its rows are found in the copy, checked, and written to its topic."""
 
 from __future__ import annotations
 
+import base64
 import json
+import math
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+from decimal import Decimal
 from typing import Any, Final, TypeAlias
 
 import numpy as np
 import pyarrow as pa
 
 from headrace.errors import InvalidInput, did_you_mean
+from headrace.formats import decoder
 from headrace.log import encode_batches
+from headrace.operators.columnar.values import Values
 from headrace.spark.writing.commit import Rows, append_rows
 from headrace.spark.writing.partitioner import by_partition, partitions_of
 from headrace.sql import Delete, InsertValues, Update
+from headrace.tables.assignment import assigned
 from headrace.tables.definition import Table
-from headrace.tables.question import Answer, evaluated
+from headrace.tables.following import KEY_COLUMN
+from headrace.tables.frames import Frame, joined_batches
+from headrace.tables.keys import PLAIN_KEYS, can_tell_key, record_key
+from headrace.tables.question import Asking, Scan, read_statement
 from headrace.wire.client import Client
 
 # One writer at a time: a newer one with this id ends what an older one left open.
 TRANSACTIONAL_ID: Final = "headrace.tables"
-_PLAIN_KEYS: Final = ("STRING", "TINYINT", "SMALLINT", "INT", "BIGINT", "BOOLEAN")
 
 Change: TypeAlias = InsertValues | Update | Delete
-Row: TypeAlias = Mapping[str, Any]
 
 
-def changed_rows(change: Change, table: Table, ask: Callable[[str], Answer]) -> Sequence[Row]:
-    """The rows that a statement writes; of a DELETE only their keys. `ask` answers a SELECT. Raises InvalidInput."""
+@dataclass(frozen=True, slots=True)
+class Written:
+    """Keys of records, and their values; None deletes the row."""
+
+    keys: Sequence[bytes]
+    values: Sequence[bytes | None]
+
+
+def changed_rows(change: Change, table: Table, scan: Scan) -> Written:
+    """What a statement writes. Raises InvalidInput where a value is none of its column's: then nothing is written."""
     _require_writable(table)
     match change:
         case InsertValues():
-            return _inserted(change, table)
+            rows = _inserted(change, table, scan)
+            columns = [rows.column(key).to_pylist() for key in table.keys]
+            keys = [record_key(values, table) for values in zip(*columns, strict=True)]
+            return Written(keys, _encoded(rows, table))
         case Update():
-            return _updated(change, table, ask)
+            return _updated(change, table, scan)
         case Delete():
-            keys = ", ".join(map(quoted_in_spark, table.keys))
-            select = f"SELECT {keys} FROM {quoted_in_spark(change.target.text)}"  # noqa: S608
-            return ask(f"{select} WHERE {change.condition.text}").as_objects()
+            frame = _matching(change, {}, table, scan)[0]
+            return Written(_record_keys(frame), [None] * len(frame))
 
 
-def write_rows(bootstrap: str, table: Table, rows: Sequence[Row], *, deletes: bool) -> None:
+def write_rows(bootstrap: str, table: Table, written: Written) -> None:
     """All rows are in the topic afterwards, in one transaction, or none. Raises ExternalFailure."""
-    keys = pa.array([record_key(row, table) for row in rows], pa.binary())
-    values = pa.array([None if deletes else _value(row, table) for row in rows], pa.binary())
+    keys, values = pa.array(written.keys, pa.binary()), pa.array(written.values, pa.binary())
     now_ms = time.time_ns() // 1_000_000
     with Client(bootstrap, client_id="headrace-tables") as client:
         count = client.partition_count(table.topic)
@@ -58,38 +76,71 @@ def write_rows(bootstrap: str, table: Table, rows: Sequence[Row], *, deletes: bo
 def _require_writable(table: Table) -> None:
     if table.format.name != "json" or table.format.registry is not None:
         raise InvalidInput(f"{table.name} is not plain JSON, and cannot be changed by hand", hint="use a pipeline")
-    for key in table.keys:
-        type_ = table.schema.require(key).type
-        if type_ not in _PLAIN_KEYS:
-            raise InvalidInput(f"the key of {table.name} is {type_}, and cannot be written by hand", valid=_PLAIN_KEYS)
+    if not can_tell_key(table):
+        types = ", ".join(table.schema.require(key).type for key in table.keys)
+        raise InvalidInput(f"the key of {table.name} is {types}, and cannot be written by hand", valid=PLAIN_KEYS)
 
 
-def _inserted(change: InsertValues, table: Table) -> Sequence[Row]:
+def _inserted(change: InsertValues, table: Table, scan: Scan) -> pa.RecordBatch:
     names = [_column(name.text, table) for name in change.columns] or list(table.schema.names)
     for key in table.keys:
         if key not in names:
             raise InvalidInput(f"{key}, the key of {table.name}, is missing", valid=table.schema.names)
-    rows: list[Row] = []
+    batches = []
     for row in change.rows:
         if len(row) != len(names):
             raise InvalidInput(f"{len(row)} values for {len(names)} columns", valid=names)
-        values = evaluated([value.text for value in row])
-        rows.append({**dict.fromkeys(table.schema.names), **dict(zip(names, values, strict=True))})
-    return rows
+        values = _evaluated({name: value.text for name, value in zip(names, row, strict=True)}, table, scan)
+        missing = {field.name: pa.nulls(1, field.type) for field in table.columns if field.name not in values}
+        columns = {**values, **missing}
+        batches.append(pa.RecordBatch.from_arrays([columns[name] for name in table.schema.names], schema=table.columns))
+    return joined_batches(batches)
 
 
-def _updated(change: Update, table: Table, ask: Callable[[str], Answer]) -> Sequence[Row]:
-    values = {_column(name.text, table): value.text for name, value in change.assignments}
+def _evaluated(texts: dict[str, str], table: Table, scan: Scan) -> dict[str, Any]:
+    """Expressions over no rows, as values of their columns."""
+    return _assigned(texts, Frame.of((), (), 1), Asking("", _no_table, scan), table)
+
+
+def _assigned(texts: dict[str, str], frame: Frame, asking: Asking, table: Table) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for name, text in texts.items():
+        (item,) = read_statement(f"SELECT {text}").expressions
+        form = asking.planner(frame).typed(item.unalias())
+        found[name] = assigned(Values(frame.rows).array(form), form, table.columns.field(name), table)
+    return found
+
+
+def _updated(change: Update, table: Table, scan: Scan) -> Written:
+    texts = {_column(name.text, table): value.text for name, value in change.assignments}
     for key in table.keys:
-        if key in values:
+        if key in texts:
             raise InvalidInput(f"{key} is the key of {table.name}, and cannot be set", hint="insert it, and delete")
-    items = [f"{values.get(name, quoted_in_spark(name))} AS {quoted_in_spark(name)}" for name in table.schema.names]
-    target = quoted_in_spark(change.target.text)
-    return ask(f"SELECT {', '.join(items)} FROM {target} WHERE {change.condition.text}").as_objects()  # noqa: S608
+    frame, values = _matching(change, texts, table, scan)
+    kept = {field.name: frame.rows.column(place) for place, field in enumerate(frame.fields)}
+    columns = [values.get(name, kept[name]) for name in table.schema.names]
+    rows = pa.RecordBatch.from_arrays(columns, schema=table.columns)
+    return Written(_record_keys(frame), _encoded(rows, table))
 
 
-def quoted_in_spark(name: str) -> str:
-    return f"`{name.replace('`', '``')}`"
+def _matching(change: Update | Delete, texts: dict[str, str], table: Table, scan: Scan) -> tuple[Frame, dict[str, Any]]:
+    """The rows for which a statement's condition holds, all columns of them, and new values of some."""
+    statement = f"SELECT * FROM t WHERE {change.condition.text}"  # noqa: S608 - it is parsed, and not run
+    condition = read_statement(statement).args["where"].this
+    asking = Asking(change.condition.text, _no_table, scan)
+    frame = asking.read(table, change.target.text, condition)
+    frame = frame.where(asking.planner(frame).condition(condition))
+    return frame, _assigned(texts, frame, asking, table)
+
+
+def _no_table(name: str) -> Table:
+    raise InvalidInput("a statement that changes a table cannot ask another", hint="ask first, or use a pipeline")
+
+
+def _record_keys(frame: Frame) -> list[bytes]:
+    (place,) = [place for place, field in enumerate(frame.fields) if field.name == KEY_COLUMN]
+    keys: list[Any] = frame.rows.column(place).to_pylist()
+    return keys
 
 
 def _column(name: str, table: Table) -> str:
@@ -100,43 +151,43 @@ def _column(name: str, table: Table) -> str:
     return found.name
 
 
-def record_key(row: Row, table: Table) -> bytes:
-    """As Spark writes it: a text, or the JSON array of several. Raises InvalidInput for what cannot be a key."""
-    texts = [_key_text(row[key], key, table) for key in table.keys]
-    if len(texts) == 1:
-        return texts[0].encode()
-    if any(character < " " for text in texts for character in text):
-        raise InvalidInput(f"a control character in the key of {table.name}: use a pipeline")
-    return json.dumps(texts, ensure_ascii=False, separators=(",", ":")).encode()
+def _encoded(rows: pa.RecordBatch, table: Table) -> list[bytes | None]:
+    """One value for each row. Raises InvalidInput for a row that the table's reader would not read as it is."""
+    values = [json_text(row).encode() for row in rows.to_pylist()]
+    decoded = decoder(table.format, table.columns)(pa.array(values, pa.binary()))
+    if decoded.bad:
+        raise InvalidInput(f"{table.name} cannot hold this row: {decoded.bad[0].reason}", hint="nothing was written")
+    for wanted, found in zip(rows.to_pylist(), decoded.rows.to_pylist(), strict=True):
+        # Texts, for NaN is not equal to itself.
+        if repr(wanted) != repr(found):
+            raise InvalidInput(f"{table.name} would hold {found} and not {wanted}", hint="nothing was written")
+    return [*values]
 
 
-def _key_text(value: Any, key: str, table: Table) -> str:
-    if value is None:
-        raise InvalidInput(f"a row without {key} cannot be in {table.name}")
-    if table.schema.require(key).type == "BOOLEAN":
-        return "true" if value else "false"
-    return str(value)
+def json_text(value: Any) -> str:
+    """JSON with every digit of a decimal."""
+    match value:
+        case dict():
+            return "{" + ", ".join(f"{json.dumps(str(name))}: {json_text(one)}" for name, one in value.items()) + "}"
+        case [(_, _), *_] if all(isinstance(one, tuple) for one in value):
+            return json_text(dict(value))
+        case list():
+            return "[" + ", ".join(map(json_text, value)) + "]"
+        case Decimal():
+            return format(value, "f")
+        case _:
+            return json.dumps(_single(value))
 
 
-def _value(row: Row, table: Table) -> bytes:
-    return json.dumps({column.name: _typed(row[column.name], column.type) for column in table.schema}).encode()
-
-
-def _typed(value: Any, type_: str) -> Any:
-    """A value of SQLite as JSON of a column's type. Raises InvalidInput where it is none."""
-    if value is None:
-        return None
-    try:
-        if type_ in ("TINYINT", "SMALLINT", "INT", "BIGINT"):
-            return int(value)
-        if type_.startswith(("FLOAT", "DOUBLE", "DECIMAL")):
-            return float(value)
-        if type_ == "BOOLEAN":
-            return bool(value)
-        if type_ == "TIMESTAMP":
-            return f"{str(value).replace(' ', 'T').removesuffix('Z')}Z"
-        if type_.startswith(("ARRAY<", "MAP<", "STRUCT<")):
-            return json.loads(value)
-    except (TypeError, ValueError):
-        raise InvalidInput(f"{value!r} is no {type_}") from None
-    return str(value)
+def _single(value: Any) -> Any:
+    match value:
+        case bytes():
+            return base64.b64encode(value).decode()
+        case datetime():
+            return value.replace(tzinfo=None).isoformat() + "Z"
+        case date():
+            return value.isoformat()
+        case float() if not math.isfinite(value):
+            return {math.inf: "Infinity", -math.inf: "-Infinity"}.get(value, "NaN")
+        case _:
+            return value

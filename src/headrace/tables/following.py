@@ -1,14 +1,12 @@
-"""Brings the copy of a table up to the end of its topic."""
+"""Brings the copy of a table up to the end of its topic, and reads its rows."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing
-from typing import Any
+from typing import Any, Final
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from headrace.formats import Decoder
 from headrace.log import Records, UnreadableBatch
@@ -16,7 +14,12 @@ from headrace.spark.reading.registered import source_decoder
 from headrace.spark.reading.topics import Topic, open_topic, read_past_unreadable
 from headrace.spark.specs import TableSpec, TopicLocation
 from headrace.tables.definition import Table
-from headrace.tables.store import Row, TableStore
+from headrace.tables.keys import can_tell_key, told_key
+from headrace.tables.question import Wanted
+from headrace.tables.store import Stored, TableStore
+
+# The record's key, beside the columns of the table.
+KEY_COLUMN: Final = "record key"
 
 
 class Follower:
@@ -54,38 +57,48 @@ class Follower:
         self._store.apply(self.table, {}, {partition: end})
         self._reached[partition] = end
 
-    def _changes(self, records: Records) -> Iterator[tuple[bytes, Row | None]]:
+    def rows(self, wanted: Wanted) -> Iterator[pa.RecordBatch]:
+        """The rows of the copy, at least one batch, with the columns that are wanted and `KEY_COLUMN`."""
+        names = self.table.schema.names
+        chosen = [name for name in names if wanted.columns is None or name.lower() in wanted.columns] or names[:1]
+        columns = pa.schema([self.table.columns.field(name) for name in chosen])
+        decode = source_decoder(TableSpec(self.table.name, self._location, self.table.format), columns)
+        keys = None if wanted.keys is None else [key for key in map(told_key, wanted.keys) if key is not None]
+        yield _with_keys(pa.RecordBatch.from_pylist([], columns), [])
+        for found in self._store.records(self.table.topic, keys):
+            decoded = decode(pa.array([value for _, value in found], pa.binary()))
+            unreadable = {bad.index for bad in decoded.bad}
+            kept = [key for place, (key, _) in enumerate(found) if place not in unreadable]
+            yield _with_keys(decoded.rows, kept)
+
+    def _changes(self, records: Records) -> Iterator[tuple[bytes, Stored | None]]:
         """The last one of a key counts. A record that cannot be decoded leaves its row as it was."""
-        keys = records.keys.to_pylist()
+        values = records.values.to_pylist()
         has_value = records.values.is_valid()
         kept = records.filter(has_value.to_numpy(zero_copy_only=False))
         decoded = self._decode(kept.values)
         self.bad_records += len(decoded.bad)
-        columns = [plain_values(column) for column in decoded.rows.columns]
-        rows = iter(zip(*columns, strict=True)) if columns else iter(())
+        told = iter(self._told(decoded.rows))
         unreadable = {bad.index for bad in decoded.bad}
         place = 0
-        for key, is_row in zip(keys, has_value.to_pylist(), strict=True):
+        for key, value in zip(records.keys.to_pylist(), values, strict=True):
             row = None
-            if is_row:
+            if value is not None:
                 place += 1
                 if place - 1 in unreadable:
                     continue
-                row = next(rows)
+                own = next(told)
+                row = Stored(None if own == key else own, value)
             if key is not None:
                 yield key, row
 
+    def _told(self, rows: pa.RecordBatch) -> Sequence[bytes | None]:
+        """The keys that the columns of rows tell."""
+        if not can_tell_key(self.table):
+            return [None] * rows.num_rows
+        columns: list[list[Any]] = [rows.column(key).to_pylist() for key in self.table.keys]
+        return [told_key(values) for values in zip(*columns, strict=True)]
 
-def plain_values(column: pa.Array[Any]) -> list[Any]:
-    """Values as SQLite keeps them: times as text that sorts, what has parts as JSON."""
-    type_ = column.type
-    if pa.types.is_timestamp(type_):
-        texts: Any = pc.strftime(column, format="%Y-%m-%d %H:%M:%S")
-        return list(texts.to_pylist())
-    if pa.types.is_date(type_):
-        return list(column.cast(pa.string()).to_pylist())
-    if pa.types.is_decimal(type_):
-        return list(column.cast(pa.float64()).to_pylist())
-    if pa.types.is_nested(type_):
-        return [None if value is None else json.dumps(value, default=str) for value in column.to_pylist()]
-    return list(column.to_pylist())
+
+def _with_keys(rows: pa.RecordBatch, keys: Sequence[bytes]) -> pa.RecordBatch:
+    return rows.append_column(KEY_COLUMN, pa.array(keys, pa.binary()))

@@ -1,8 +1,9 @@
-"""The materialised copy of tables: rows by key in SQLite, with the offsets that they reach in the same transaction.
+"""The copy of tables: the newest record of each key in SQLite, with the offsets reached in the same transaction.
 
-SQLite, because it is in Python already, is transactional (a crash leaves rows and offsets in step), answers a lookup by
-key in microseconds, runs whole queries, and keeps tables larger than memory on disk. The copy can be thrown away at any
-time: the topic is the truth.
+SQLite, because it is in Python already, is transactional (a crash leaves records and offsets in step), finds a key in
+microseconds, and keeps tables larger than memory on disk. It stores values as they stand in the topic and computes
+nothing: what a row means is the decoder's and the language's, which pipelines use too. The copy can be thrown away at
+any time: the topic is the truth.
 """
 
 from __future__ import annotations
@@ -12,14 +13,16 @@ import sqlite3
 import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from headrace.errors import DiskFailure
 from headrace.tables.definition import Table
 
-FORMAT: Final = 1
+# 1 had a column for each of the table's.
+FORMAT: Final = 2
 PAGE_BYTES: Final = 4096
 # All copies together; a table that would pass it is not kept up and says so.
 COPIES_BYTES_MAX: Final = 8 << 30
@@ -27,12 +30,16 @@ BUSY_TIMEOUT_S: Final = 5.0
 # After this, compaction may have removed the record that deleted a row: the copy is made anew.
 COPY_AGE_MS_MAX: Final = 12 * 3600 * 1000
 
-Row = Sequence[Any]
-KEY_COLUMN: Final = '"record key"'
-_NUMBERS: Final = {"TINYINT", "SMALLINT", "INT", "BIGINT"}
-_REALS: Final = ("FLOAT", "DOUBLE", "DECIMAL")
+# How many records a reader takes at once.
+READ_RECORDS: Final = 50_000
 
-sqlite3.register_converter("BOOLEAN", lambda text: text == b"1")
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """`told` is the key that the row's columns tell, None where it is the record's."""
+
+    told: bytes | None
+    value: bytes
 
 
 class TableStore:
@@ -64,19 +71,31 @@ class TableStore:
             rows = connection.execute("SELECT partition, reached FROM positions WHERE topic = ?", (table.topic,))
             return dict(rows.fetchall())
 
-    def apply(self, table: Table, changes: Mapping[bytes, Row | None], reached: Mapping[int, int]) -> None:
-        """Rows by key, None for those deleted, and how far they reach: all or nothing."""
-        rows, places = _rows(table.topic), ", ".join("?" * (1 + len(table.schema.names)))
-        insert = f"INSERT OR REPLACE INTO {rows} VALUES ({places})"  # noqa: S608 - a quoted name
+    def apply(self, table: Table, changes: Mapping[bytes, Stored | None], reached: Mapping[int, int]) -> None:
+        """Records by key, None for those deleted, and how far they reach: all or nothing."""
+        rows = _rows(table.topic)
         with self._writing() as connection:
             gone = [(key,) for key, row in changes.items() if row is None]
-            connection.executemany(f"DELETE FROM {rows} WHERE {KEY_COLUMN} = ?", gone)  # noqa: S608
-            connection.executemany(insert, ((key, *row) for key, row in changes.items() if row is not None))
+            connection.executemany(f"DELETE FROM {rows} WHERE key = ?", gone)  # noqa: S608 - a quoted name
+            connection.executemany(
+                f"INSERT OR REPLACE INTO {rows} VALUES (?, ?, ?)",  # noqa: S608
+                ((key, row.told, row.value) for key, row in changes.items() if row is not None),
+            )
             connection.executemany(
                 "INSERT OR REPLACE INTO positions VALUES (?, ?, ?)",
                 [(table.topic, *place) for place in reached.items()],
             )
             connection.execute("UPDATE copies SET time_ms = ? WHERE topic = ?", (_now_ms(), table.topic))
+
+    def records(self, topic: str, keys: Sequence[bytes] | None = None) -> Iterator[list[tuple[bytes, bytes]]]:
+        """(Key, value) of the records of one moment; with `keys` those whose own key or told key is among them."""
+        where = "" if keys is None else " WHERE key = ? UNION SELECT key, value FROM {0} WHERE told = ?"
+        sql = f"SELECT key, value FROM {{0}}{where}".format(_rows(topic))  # noqa: S608
+        with closing(self._reader()) as connection:
+            for arguments in [()] if keys is None else [(key, key) for key in keys]:
+                cursor = connection.execute(sql, arguments)
+                while found := cursor.fetchmany(READ_RECORDS):
+                    yield found
 
     def drop(self, topic: str) -> None:
         """Nothing is left of the copy afterwards."""
@@ -89,15 +108,10 @@ class TableStore:
         with self._lock:
             return tuple(topic for (topic,) in self._connection.execute("SELECT topic FROM copies ORDER BY topic"))
 
-    def reader(self) -> sqlite3.Connection:
+    def _reader(self) -> sqlite3.Connection:
         """A connection that cannot write, to be closed by the caller."""
-        connection = sqlite3.connect(
-            f"{self._path.absolute().as_uri()}?mode=ro",
-            uri=True,
-            timeout=BUSY_TIMEOUT_S,
-            detect_types=sqlite3.PARSE_DECLTYPES,
-            check_same_thread=False,
-        )
+        uri = f"{self._path.absolute().as_uri()}?mode=ro"
+        connection = sqlite3.connect(uri, uri=True, timeout=BUSY_TIMEOUT_S, check_same_thread=False)
         connection.execute("PRAGMA query_only = ON")
         return connection
 
@@ -125,16 +139,10 @@ class TableStore:
 
     def _create(self, connection: sqlite3.Connection, table: Table, meant: str) -> None:
         _drop(connection, table.topic)
-        columns = ", ".join(f"{quoted(column.name)} {_type(column.type)}" for column in table.schema)
-        connection.execute(
-            f"CREATE TABLE {_rows(table.topic)} ({KEY_COLUMN} BLOB PRIMARY KEY, {columns}) WITHOUT ROWID"
-        )
-        names = ", ".join(quoted(name) for name in table.schema.names)
-        chosen = f"SELECT {names} FROM {_rows(table.topic)}"  # noqa: S608 - quoted names
-        connection.execute(f"CREATE VIEW {quoted(view_name(table.topic))} AS {chosen}")
-        keys = ", ".join(map(quoted, table.keys))
-        index = quoted(f"key of {table.topic}")
-        connection.execute(f"CREATE INDEX {index} ON {_rows(table.topic)} ({keys})")
+        rows = _rows(table.topic)
+        connection.execute(f"CREATE TABLE {rows} (key BLOB PRIMARY KEY, told BLOB, value BLOB NOT NULL) WITHOUT ROWID")
+        told = quoted(f"told keys of {table.topic}")
+        connection.execute(f"CREATE INDEX {told} ON {rows} (told) WHERE told IS NOT NULL")
         connection.execute("INSERT INTO copies VALUES (?, ?, ?)", (table.topic, meant, _now_ms()))
 
     @contextmanager
@@ -152,11 +160,6 @@ class TableStore:
                 raise DiskFailure(f"{self._path}: {error}") from error
 
 
-def view_name(topic: str) -> str:
-    """What questions read: the columns of the table and no more."""
-    return f"table {topic}"
-
-
 def quoted(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
@@ -165,16 +168,7 @@ def _rows(topic: str) -> str:
     return quoted(f"rows of {topic}")
 
 
-def _type(type_: str) -> str:
-    if type_ in _NUMBERS:
-        return "INTEGER"
-    if type_.startswith(_REALS):
-        return "REAL"
-    return {"BOOLEAN": "BOOLEAN", "BINARY": "BLOB"}.get(type_, "TEXT")
-
-
 def _drop(connection: sqlite3.Connection, topic: str) -> None:
-    connection.execute(f"DROP VIEW IF EXISTS {quoted(view_name(topic))}")
     connection.execute(f"DROP TABLE IF EXISTS {_rows(topic)}")
     for listed in ("copies", "positions"):
         connection.execute(f"DELETE FROM {listed} WHERE topic = ?", (topic,))  # noqa: S608 - one of two names

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable, Iterable
-from contextlib import closing
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Final
+
+import pyarrow as pa
 
 from headrace.errors import Conflict, HeadraceError, NotFound, did_you_mean
 from headrace.graph.document import Document
 from headrace.operators import Catalogue
 from headrace.spark.specs import TopicLocation
-from headrace.sql import Delete
 from headrace.tables.changes import Change, changed_rows, write_rows
 from headrace.tables.declarations import Declarations
 from headrace.tables.definition import Table, declared_in, tables_of
 from headrace.tables.following import Follower
-from headrace.tables.question import Answer, read_question
+from headrace.tables.question import Answer, Wanted, answered
 from headrace.tables.store import TableStore
 
 FOLLOW_EVERY_S: Final = 1.0
@@ -99,11 +99,7 @@ class Tables:
         Raises NotFound for a table that is not there or has no topic, InvalidInput for what cannot be answered.
         """
         declared = {table.name.lower(): table for table in own}
-        question = read_question(sql, lambda name: declared.get(name.lower()) or self.find(name))
-        for table in question.tables:
-            self._catch_up(table)
-        with closing(self._store.reader()) as connection:
-            return question.answered(connection)
+        return answered(sql, lambda name: declared.get(name.lower()) or self.find(name), self._rows)
 
     def change(self, change: Change, own: Iterable[Table] = ()) -> int:
         """How many rows a statement wrote or deleted; they are committed afterwards. Changes happen one at a time.
@@ -113,11 +109,10 @@ class Tables:
         declared = {table.name.lower(): table for table in own}
         table = declared.get(change.target.text.lower()) or self.find(change.target.text)
         with self._changing:
-            rows = changed_rows(change, table, lambda sql: self.ask(sql, [table]))
-            if rows:
-                location = self._location(table.topic)
-                write_rows(location.bootstrap, table, rows, deletes=isinstance(change, Delete))
-        return len(rows)
+            written = changed_rows(change, table, self._rows)
+            if written.keys:
+                write_rows(self._location(table.topic).bootstrap, table, written)
+        return len(written.keys)
 
     def find(self, name: str) -> Table:
         """By its name or its topic, in any case. Raises NotFound."""
@@ -151,7 +146,10 @@ class Tables:
         follower = self._followers.get(table)
         return 0 if follower is None else follower.bad_records
 
-    def _catch_up(self, table: Table) -> None:
+    def _rows(self, wanted: Wanted) -> Iterator[pa.RecordBatch]:
+        yield from self._catch_up(wanted.table).rows(wanted)
+
+    def _catch_up(self, table: Table) -> Follower:
         with self._lock:
             follower = self._followers.get(table)
             if follower is None:
@@ -159,6 +157,7 @@ class Tables:
                 self._followers = {one: two for one, two in self._followers.items() if one.topic != table.topic}
                 follower = self._followers[table] = Follower(table, self._location(table.topic), self._store)
             follower.catch_up()
+            return follower
 
     def _say_once(self, table: Table, error: HeadraceError) -> None:
         if table.topic not in self._behind:

@@ -12,6 +12,7 @@ import pyarrow.compute
 from numpy.typing import NDArray
 
 from headrace.errors import InvalidInput
+from headrace.operators.columnar.conversions import CONVERSIONS
 from headrace.operators.columnar.letters import lower, upper
 
 # The stubs know no functions of values of just any type.
@@ -292,4 +293,5 @@ KERNELS: Final[dict[str, Callable[..., Any]]] = {
     "month": _time_field(_months),
     "day": _time_field(_days),
     "date format": _date_format,
+    **CONVERSIONS,
 }
