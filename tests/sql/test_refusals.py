@@ -421,7 +421,7 @@ FAULTS = [
     ("INSERT INTO o SELECT * FROM t CREATE STREAM a", "or ; but found 'CREATE'", "CREATE", ""),
     (
         "INSERT INTO o SELECT t.alt FROM t JOIN t AS b ON t.alt = b.altt WITHIN 1m",
-        "unknown column 'altt'",
+        "unknown column 'b.altt'",
         "b.altt",
         "did you mean alt?",
     ),

@@ -79,7 +79,9 @@ class AsofStep(JoinStep):
         return left.offset_ms == right.offset_ms == 0 and self._are_event_times(left, right)
 
     def _equal_columns(self, part: Expression) -> tuple[str, str]:
-        names = {self._side_of[one.qualifier]: one.column for one in qualified_in(part.tree, frozenset(self._side_of))}
+        qualified = qualified_in(part.tree, frozenset(self._side_of))
+        self._require_own(qualified)
+        names = {self._side_of[one.qualifier]: one.column for one in qualified}
         are_columns = isinstance(part.tree, exp.EQ) and all(
             isinstance(side, exp.Column) and len(side.parts) == 2 for side in (part.tree.left, part.tree.right)
         )

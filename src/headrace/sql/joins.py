@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
@@ -12,7 +12,7 @@ from headrace.graph.document import Json
 from headrace.graph.schema import Schema
 from headrace.operators.durations import canonical_duration_of
 from headrace.sql.conjuncts import Moment, Side, TimeBound, compared, conjuncts, moment, time_bound
-from headrace.sql.language.dialect import bare_columns_in, qualified_in
+from headrace.sql.language.dialect import Qualified, bare_columns_in, qualified_in
 from headrace.sql.language.script import Script, Span
 from headrace.sql.language.tree import Expression, Join, Window, Windowed
 from headrace.sql.language.values import print_name
@@ -242,9 +242,20 @@ class JoinStep:
         """The columns that a tree within a condition names."""
         names = frozenset(self._side_of)
         qualified = qualified_in(tree, names)
+        self._require_own(qualified)
         found = [_SideColumn(self._side_of[one.qualifier], one.column, one.span, one.qualifier) for one in qualified]
         bare = bare_columns_in(tree, names)
         return [*found, *(_SideColumn(self._side(name, part, inner), name, span) for name, span in bare)]
+
+    def _require_own(self, qualified: Iterable[Qualified]) -> None:
+        """Raises InvalidSyntax where a side of several streams, or one, has no such column under that name."""
+        for one in qualified:
+            side = self._side_of[one.qualifier]
+            names = self._sides[side].names
+            schema = self._sides[side].schema
+            if not names.columns and schema is not None:
+                names = replace(names, columns={one.qualifier: schema.names})
+            names.require_own(self._script, one)
 
     def _sided_column(self, one: _SideColumn) -> str:
         side = self._sides[one.side]

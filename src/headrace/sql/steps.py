@@ -16,6 +16,7 @@ from typing import Final, Literal
 
 from sqlglot import exp
 
+from headrace.errors import did_you_mean
 from headrace.graph.document import Json
 from headrace.sql.language.dialect import (
     AggregateCall,
@@ -36,6 +37,8 @@ Role = Literal["filter", "keys", "window", "group", "having", "top", "values", "
 
 # The time of a row that windows and joins go by, whatever its column is called.
 EVENT_TIME: Final = "_event_time"
+# Columns that every stream has begin with it.
+SYSTEM_PREFIX: Final = "_"
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +64,19 @@ class Names:
     columns: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     event_time: str | None = None
     values: Mapping[int, str] = field(default_factory=dict)
+
+    def require_own(self, script: Script, one: Qualified) -> None:
+        """Raises InvalidSyntax for a column behind the name of a stream that does not have it, though another may."""
+        own = self.columns.get(one.qualifier)
+        column = self.renamed.get((one.qualifier, one.column.lower()), one.column).lower()
+        if own is None or column in map(str.lower, own) or column.startswith(SYSTEM_PREFIX) or column == "*":
+            return
+        others = [name for name, columns in self.columns.items() if column in map(str.lower, columns)]
+        hint = f"{one.column} is a column of {others[0]}: write {others[0]}.{one.column}" if others else None
+        written = {new: old for (qualifier, old), new in self.renamed.items() if qualifier == one.qualifier}
+        valid = tuple(f"{one.qualifier}.{written.get(name, name)}" for name in own)
+        message = f"unknown column {f'{one.qualifier}.{one.column}'!r}"
+        raise script.error(message, one.span, valid=valid, hint=hint or did_you_mean(one.column, own))
 
     @classmethod
     def of(cls, name: Name | None) -> Names:
@@ -160,7 +176,7 @@ class Writer:
         name = plain_column(expression.tree, self.qualifiers)
         if name is None:
             return None
-        self._refuse_ambiguous(expression)
+        self._refuse_names(expression)
         qualifier = expression.tree.parts[0].name.lower() if isinstance(expression.tree, exp.Column) else ""
         return self.names.renamed.get((qualifier, name.lower()), name)
 
@@ -193,12 +209,20 @@ class Writer:
 
     def text(self, expression: Expression, text: str, span: Span, replacements: Iterable[tuple[Span, str]] = ()) -> str:
         """The text, which starts where `span` starts, with parts replaced and without the stream's name."""
-        self._refuse_ambiguous(expression)
+        self._refuse_names(expression)
         replaced = [*replacements, *self._values(expression)]
         found = [(part.span, self._unqualified(part)) for part in qualified_in(expression.tree, self.qualifiers)]
         times = [(span, name) for span, name in self._event_times(expression) if not _within(span, found)]
         columns = [(part, new) for part, new in [*found, *times] if not _within(part, replaced)]
         return replace_spans(text, span.start, [*replaced, *columns])
+
+    def _refuse_names(self, expression: Expression) -> None:
+        self._refuse_ambiguous(expression)
+        self._refuse_of_others(expression)
+
+    def _refuse_of_others(self, expression: Expression) -> None:
+        for one in qualified_in(expression.tree, self.qualifiers):
+            self.names.require_own(self.script, one)
 
     def _refuse_ambiguous(self, expression: Expression) -> None:
         """Raises InvalidSyntax for a bare name that columns of several streams have, whose values differ."""
