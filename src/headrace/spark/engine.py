@@ -45,7 +45,7 @@ from headrace.spark.jobs.query import (
     align,
     open_query,
     topics_of,
-    with_partition_counts,
+    with_topics,
 )
 from headrace.spark.jobs.query_figures import QueryFigures
 from headrace.spark.jobs.query_signals import QuerySignals, position_of, released_by
@@ -452,7 +452,7 @@ class Engine:
 
     def _outputs(self, client: Client, compiled: CompiledQuery, validated: Validated) -> tuple[Output, ...]:
         """With all that they need to be there: their topics, and their schemas in a registry."""
-        outputs = with_partition_counts(client, compiled.outputs, _partitions_wanted(validated))
+        outputs = with_topics(client, compiled.outputs, _partitions_wanted(validated))
         return with_schema_ids(outputs, lambda: self.registry)
 
     def _job(self, pipeline: str) -> Job:

@@ -190,7 +190,8 @@ class Output:
     Formats that are written by column have `keep` and `columns` (their name in the output → in the row) instead;
     `value_format` says how the writer makes values of them, where it does that row by row. `key` names the column with
     the key of a record; where several make it up, the writer puts `key_parts` together. `headers` names the column with
-    the headers of records. Rows of a table have a key; where they delete, their records have no value.
+    the headers of records. Rows of a table have a key; where they delete, their records have no value. A topic takes no
+    record batch above `batch_bytes_max`.
     """
 
     node: str
@@ -204,6 +205,7 @@ class Output:
     columns: dict[str, str] = field(default_factory=dict)
     value_format: ValueFormat | None = None
     partition_count: int = 1
+    batch_bytes_max: int | None = None
     row_limit: int = 0
     headers: str | None = None
     table: Literal["upsert", "delete"] | None = None

@@ -247,6 +247,26 @@ def test_bad_rows_fail_names_the_record(stack: Stack) -> None:
     assert stack.engine.status(document.name).state == "failed"
 
 
+def test_what_is_too_large_is_a_short_dead_letter_or_ends_the_job_by_name(stack: Stack) -> None:
+    source, target, letters = stack.topic("in", partitions=1), stack.name("out"), stack.name("letters")
+    document = stack.pipeline(
+        f'topic {source} schema="s STRING" bad_rows=dead_letter dead_letter={letters}'
+        f' ! select "concat(s, s) AS s" ! to-topic {target} as out'
+    )
+    stack.produce(source, [b"\xff" * 900_000, {"s": "a"}])
+    stack.engine.start(document)
+    assert stack.engine.wait_idle(document.name, 90)
+    assert [row["s"] for row in stack.rows(target)] == ["aa"]
+    assert [(row["offset"], row["value_bytes"]) for row in stack.rows(letters)] == [(0, 900_000)]
+    events = stack.engine.events.follow()
+    stack.produce(source, [{"s": "a" * 600_000}])
+    event = next(event for event in events if event.kind == "error" and event.pipeline == document.name)
+    events.close()
+    assert event.node == "out"
+    assert f"too large for the topic {target!r}: it takes 1,048,588 bytes" in str(event.details["message"])
+    assert stack.engine.status(document.name).state == "failed"
+
+
 def test_bad_rows_retry_reads_the_record_again(stack: Stack) -> None:
     source = stack.topic("in", [b"nonsense"], partitions=1)
     document = stack.pipeline(f"topic {source} {SCHEMA} bad_rows=retry as src ! preview")

@@ -3,6 +3,8 @@ records the same with the scanner and without, and no more than it must."""
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import importlib
 import json
 import sys
@@ -21,6 +23,7 @@ from headrace.formats.times import TIMESTAMP
 from headrace.log import LogStore, encode_batches
 from headrace.log import codec as codec_module
 from headrace.log.testing import bomb
+from headrace.log.topics import TopicConfig
 from headrace.spark.reading.ranges import LARGE_VALUE_BYTES, read_columns
 from headrace.spark.specs import BAD_COLUMN, SKIPPED_COLUMN, SourceSpec, TopicLocation
 
@@ -177,18 +180,36 @@ def test_a_batch_that_nobody_can_read_fails_with_its_place(bombed: TopicLocation
     assert (failed.value.node, failed.value.record and failed.value.record["offset"]) == ("src", 2)
 
 
-def test_a_dead_letter_keeps_the_key_of_its_record(tmp_path: Path) -> None:
-    store = LogStore.open(tmp_path)
+def letters_of(directory: Path, keys: list[bytes | None], values: list[bytes]) -> list[str]:
+    """The dead letters of records of which none is good."""
+    store = LogStore.open(directory)
     try:
-        partition = store.create_topic("t", 1, {}).partitions[0]
-        for encoded in encode_batches([b"k", b"\xff", None], [b"x", b"y", b"z"], [0, 1, 2]):
+        partition = store.create_topic("t", 1, {"max.message.bytes": "100000000"}).partitions[0]
+        for encoded in encode_batches(keys, values, list(range(len(values)))):
             partition.append(encoded)
         store.sync()
     finally:
         store.close()
-    location = TopicLocation("t", "127.0.0.1:1", str(tmp_path))
+    location = TopicLocation("t", "127.0.0.1:1", str(directory))
     source = SourceSpec("source", location, ValueFormat("json"), {"0": 0}, 1_000, False)
-    (rows,) = read_columns(source, COLUMNS, 0, 0, 3)
-    letters = [json.loads(str(text)) for text in rows.column(BAD_COLUMN).to_pylist()]
+    rows = read_columns(source, COLUMNS, 0, 0, len(values))
+    return [str(text) for batch in rows for text in batch.column(BAD_COLUMN).to_pylist()]
+
+
+@pytest.mark.parametrize("value", [b"\xff", "é".encode(), b"\x00"], ids=["bytes", "text", "escaped"])
+def test_a_long_dead_letter_is_cut_and_fits_into_a_topic(tmp_path: Path, value: bytes) -> None:
+    long = value * 900_001
+    (letter,) = letters_of(tmp_path, [long], [long])
+    assert len(letter) < TopicConfig().max_message_bytes
+    told = json.loads(letter)
+    assert told["value_bytes"] == told["key_bytes"] == len(long)
+    assert told["value_sha256"] == hashlib.sha256(long).hexdigest()
+    beginning = base64.b64decode(told["value_base64"]) if value == b"\xff" else told["value"].encode()
+    assert len(beginning) >= 60_000
+    assert long.startswith(beginning)
+
+
+def test_a_dead_letter_keeps_the_key_of_its_record(tmp_path: Path) -> None:
+    letters = [json.loads(text) for text in letters_of(tmp_path, [b"k", b"\xff", None], [b"x", b"y", b"z"])]
     assert [letter.get("key", letter.get("key_base64")) for letter in letters] == ["k", "/w==", None]
     assert [letter["value"] for letter in letters] == ["x", "y", "z"]

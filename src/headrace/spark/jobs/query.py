@@ -29,6 +29,7 @@ from headrace.spark.specs import Output, Shaping, SinkSpec, TopicLocation
 from headrace.spark.writing.checkpoint import Checkpoint
 from headrace.spark.writing.commit import OPENED, CommitLog, CommitRecord
 from headrace.spark.writing.files import make_visible, sweep
+from headrace.spark.writing.topic_stage import MESSAGE_LIMIT
 from headrace.wire.client import Client
 
 if TYPE_CHECKING:
@@ -228,8 +229,8 @@ class RunningQuery:
             raise RuntimeError(type(error).__name__) from None
 
 
-def with_partition_counts(client: Client, outputs: tuple[Output, ...], wanted: dict[str, int]) -> tuple[Output, ...]:
-    """Creates the topics that are missing; the outputs then know how many partitions each has."""
+def with_topics(client: Client, outputs: tuple[Output, ...], wanted: dict[str, int]) -> tuple[Output, ...]:
+    """Creates the topics that are missing; the outputs then know how many partitions each has, and what it takes."""
     topics = {output.target for output in outputs if output.kind == "topic"}
     known = client.metadata(topics).topics if topics else {}
     missing = {topic: wanted.get(topic, DEFAULT_PARTITIONS) for topic in topics if topic not in known}
@@ -239,11 +240,13 @@ def with_partition_counts(client: Client, outputs: tuple[Output, ...], wanted: d
             client.create_topics({topic: missing[topic] for topic in chosen}, config, exist_ok=True)
     if missing:
         known = client.metadata(topics).topics
-    counts = {topic: len(known[topic].leaders) for topic in topics}
-    return tuple(
-        replace(output, partition_count=counts[output.target]) if output.kind == "topic" else output
-        for output in outputs
-    )
+    limits = client.topic_settings(topics, [MESSAGE_LIMIT]) if topics else {}
+
+    def placed(output: Output) -> Output:
+        count, limit = len(known[output.target].leaders), limits[output.target].get(MESSAGE_LIMIT)
+        return replace(output, partition_count=count, batch_bytes_max=None if limit is None else int(limit))
+
+    return tuple(placed(output) if output.kind == "topic" else output for output in outputs)
 
 
 def batch_range(location: TopicLocation, start: str, end: str) -> Range:

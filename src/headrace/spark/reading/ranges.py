@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import base64
+import codecs
+import hashlib
 import json
 import time
 from collections.abc import Iterator, Sequence
@@ -32,6 +34,8 @@ LARGE_VALUE_BYTES = 64 * 1024
 GATHERED_ROWS = 16_384
 # Of a record that ends a job, so much is told with the error.
 VALUE_BYTES_MAX = 1_000
+# Of a key and of a value in a dead letter. Escaped as JSON it may be six times as long, and must fit into a topic.
+LETTER_BYTES_MAX = 64 * 1024
 _BAD_ROWS_HINT = "bad_rows=drop counts such records, bad_rows=dead_letter keeps them in a topic"
 _BESIDE_TYPES = {"_offset": pa.int64(), BAD_COLUMN: pa.string(), SKIPPED_COLUMN: pa.int64()}
 
@@ -217,25 +221,37 @@ def _aside(columns: pa.Schema, name: str, values: Sequence[object]) -> pa.Record
 
 def _dead_letter(spec: SourceSpec, partition: int, records: Records, bad: Bad) -> str:
     """What lands in the dead-letter topic: the record, where it was, and why it is there."""
-    told = _told(spec, partition, records, bad, records.values[bad.index].as_py())
+    told = _told(spec, partition, records, bad, LETTER_BYTES_MAX)
     return json.dumps({"node": spec.node, "reason": bad.reason, **told})
 
 
-def _told(spec: SourceSpec, partition: int, records: Records, bad: Bad, value: bytes | None) -> dict[str, object]:
-    """A record and where it was."""
+def _told(spec: SourceSpec, partition: int, records: Records, bad: Bad, size_max: int) -> dict[str, object]:
+    """A record, of a long one its beginning, and where it was."""
     told: dict[str, object] = {
         "topic": spec.location.topic,
         "partition": partition,
         "offset": int(records.offsets[bad.index]),
         "timestamp_ms": int(records.timestamps_ms[bad.index]),
     }
-    return {**told, **_text("key", records.keys[bad.index].as_py()), **_text("value", value)}
+    key, value = records.keys[bad.index].as_py(), records.values[bad.index].as_py()
+    return {**told, **_cut("key", key, size_max), **_cut("value", value, size_max)}
 
 
-def _text(name: str, data: bytes | None) -> dict[str, str | None]:
-    """As text, or in base64 where it is none."""
+def _cut(name: str, data: bytes | None, size_max: int) -> dict[str, object]:
+    """Of a long one its beginning, with the size and the hash of all of it."""
+    if data is None or len(data) <= size_max:
+        return _text(name, data)
+    return {
+        **_text(name, data[:size_max]),
+        f"{name}_bytes": len(data),
+        f"{name}_sha256": hashlib.sha256(data).hexdigest(),
+    }
+
+
+def _text(name: str, data: bytes | None) -> dict[str, object]:
+    """As text, but for a last character that is not whole; in base64 where it is none."""
     try:
-        return {name: None if data is None else data.decode()}
+        return {name: None if data is None else codecs.utf_8_decode(data, "strict", False)[0]}
     except UnicodeDecodeError:
         return {f"{name}_base64": base64.b64encode(data or b"").decode()}
 
@@ -264,10 +280,9 @@ def _unreadable(spec: SourceSpec, partition: int, batch: UnreadableBatch, offset
 
 def _bad_record(spec: SourceSpec, partition: int, records: Records, bad: Bad) -> InvalidInput:
     where = f"{spec.location.topic}-{partition} at offset {records.offsets[bad.index]}"
-    value = records.values[bad.index].as_py()
     return InvalidInput(
         f"the record in {where} is not {spec.format.name} of the declared columns: {bad.reason}",
         node=spec.node,
         hint=_BAD_ROWS_HINT,
-        record=_told(spec, partition, records, bad, value and value[:VALUE_BYTES_MAX]),
+        record=_told(spec, partition, records, bad, VALUE_BYTES_MAX),
     )

@@ -24,6 +24,7 @@ from headrace.spark.writing.staged import TopicPart
 INLINE_BYTES_MAX = 256 * 1024
 # Record batches stay below Kafka's default max.message.bytes.
 BATCH_BYTES_MAX = 512 * 1024
+MESSAGE_LIMIT = "max.message.bytes"
 ARROW_ROWS_PER_RECORD = 16_384
 
 
@@ -113,7 +114,19 @@ class TopicStage:
             spool = self._spools[partition] = _Spool(f"{self._prefix}-{partition}")
         now = np.full(len(values), time.time_ns() // 1_000_000, np.int64)
         for encoded in encode_batches(keys, values, now, batch_bytes=BATCH_BYTES_MAX, headers=headers):
+            self._check_size(len(encoded))
             spool.write(encoded)
+
+    def _check_size(self, size: int) -> None:
+        """Raises InvalidInput for a batch that the topic refuses: the commit would fail, again and again."""
+        limit = self.output.batch_bytes_max
+        if limit is not None and size > limit:
+            topic = self.output.target
+            raise InvalidInput(
+                f"a record batch of {size:,} bytes is too large for the topic {topic!r}: it takes {limit:,} bytes",
+                node=self.output.node,
+                hint=f"raise the topic's {MESSAGE_LIMIT} and start the pipeline again, or leave such rows out before",
+            )
 
     def parts(self) -> list[TopicPart]:
         return [TopicPart(self.output.target, p, *spool.finish()) for p, spool in self._spools.items()]
