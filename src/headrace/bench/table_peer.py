@@ -24,7 +24,7 @@ def duckdb_rows(path: str) -> list[Any]:
 
 
 def polars_rows(path: str) -> list[Any]:
-    import polars as pl  # type: ignore[import-not-found]  # noqa: PLC0415
+    import polars as pl  # noqa: PLC0415
 
     schema = {"station": pl.String, "temperature": pl.Float64}
     rows = pl.scan_csv(f"{path}/*.csv", separator=";", has_header=False, schema=schema)
