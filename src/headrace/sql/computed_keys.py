@@ -53,17 +53,22 @@ def computed_keys(
             keys.append(key)
             continue
         _refuse_aggregate(writer, key, written.span)
-        spelling = spelled(key.tree)
+        spelling = _spelling(key)
         if spelling not in made:
             made[spelling] = key, _name(writer, select, key, has_column, taken)
         keys.append(_column(made[spelling][1], written.span))
     if not made:
         return ComputedKeys(replace(select, keys=tuple(keys)), frozenset(), ())
-    items = tuple(_item(item, made.get(spelled(item.expression.tree))) for item in select.items)
+    items = tuple(_item(item, made.get(_spelling(item.expression))) for item in select.items)
     names = frozenset(name.lower() for _, name in made.values())
     time = None if hidden_time is None else _free(hidden_time.lstrip("_"), has_column, taken)
     step = _step(writer, made.values(), [] if time is None else [f"{hidden_time} AS {print_name(time)}"])
     return ComputedKeys(replace(select, keys=tuple(keys), items=items), names, (step,), time)
+
+
+def _spelling(expression: Expression) -> str:
+    """The same with brackets around the whole, and without."""
+    return spelled(expression.tree.unnest())
 
 
 def _meant(writer: Writer, select: Select, key: Expression, has_column: Callable[[str], bool]) -> Expression:
@@ -94,7 +99,7 @@ def _refuse_aggregate(writer: Writer, key: Expression, span: Span) -> None:
 
 def _name(writer: Writer, select: Select, key: Expression, has_column: Callable[[str], bool], taken: set[str]) -> str:
     """The alias that the SELECT list gives it, unless a column of the rows has that name; else its own words."""
-    items = [item for item in select.items if item.alias and spelled(item.expression.tree) == spelled(key.tree)]
+    items = [item for item in select.items if item.alias and _spelling(item.expression) == _spelling(key)]
     aliases = [item.alias.text for item in items if item.alias and not has_column(item.alias.text)]
     if aliases:
         return aliases[0]

@@ -12,7 +12,7 @@ from headrace.graph.document import Json
 from headrace.graph.schema import Schema
 from headrace.operators.durations import canonical_duration_of
 from headrace.sql.conjuncts import Moment, Side, TimeBound, compared, conjuncts, moment, time_bound
-from headrace.sql.language.dialect import Qualified, bare_columns_in, qualified_in
+from headrace.sql.language.dialect import Qualified, bare_columns_in, is_column, qualified_in
 from headrace.sql.language.script import Script, Span
 from headrace.sql.language.tree import Expression, Join, Window, Windowed
 from headrace.sql.language.values import print_name
@@ -163,7 +163,11 @@ class JoinStep:
         for part in self._parts:
             columns = qualified_in(part.tree, frozenset(self._side_of))
             names = {column.column.lower() for column in columns}
-            is_equality = part.tree.key == "eq" and len(columns) == 2 and len(names) == 1
+            is_equality = isinstance(part.tree, exp.EQ) and len(columns) == 2 and len(names) == 1
+            # abs(a.id) = abs(b.id) makes no columns equal.
+            is_equality = is_equality and all(
+                is_column(side.unnest()) for side in (part.tree.this, part.tree.expression)
+            )
             if is_equality and len({self._side_of[column.qualifier] for column in columns}) == 2:
                 found |= names
         return found
