@@ -69,7 +69,6 @@ def test_a_name_that_no_pipeline_has_makes_none(open_page: OpenPage, api: httpx.
     expect(page.get_by_role("button", name="Make the topic")).to_be_disabled()
 
 
-
 def test_two_tabs_never_overwrite_each_other(open_page: OpenPage, api: httpx.Client) -> None:
     make(api, "shared")
     mine, other = open_page("/"), open_page("/pipelines/shared")

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 import httpx
-from confluent_kafka import Consumer, TopicPartition
+from confluent_kafka import Consumer, Producer, TopicPartition
 from playwright.sync_api import expect
 from tests.ui.steps import OpenPage
 
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 MESSAGES = 120
 PAGE_SIZE = 50
+SEARCHED = 2_000
 
 
 def fill(up: Up, api: httpx.Client, topic: str) -> None:
@@ -95,3 +96,27 @@ def committed(up: Up, topic: str, group: str) -> int:
     (found,) = client.committed([TopicPartition(topic, 0)])
     client.close()
     return int(found.offset)
+
+
+def test_a_search_goes_through_the_whole_topic_in_the_order_of_time(
+    open_page: OpenPage, up: Up, api: httpx.Client
+) -> None:
+    assert api.post("/api/topics", json={"name": "searched", "partitions": 3}).status_code < 300
+    producer = Producer({"bootstrap.servers": up.info.bootstrap, "log_level": 0})
+    # The oldest that fits is in the partition that is read last.
+    producer.produce("searched", b'{"needle": 0}', partition=2, timestamp=1_700_000_000_000)
+    for number in range(3 * SEARCHED):
+        filler = b'{"filler": %d}' % number
+        producer.produce("searched", filler, partition=number % 3, timestamp=1_700_000_001_000 + number)
+    producer.produce("searched", b'{"needle": 1}', partition=0, timestamp=1_700_000_900_000)
+    assert producer.flush(30) == 0
+    page = open_page("/topics/searched")
+    page.get_by_label("Filter").fill("needle")
+    page.get_by_role("combobox", name="Where to begin").click()
+    page.get_by_role("option", name="Oldest first").click()
+    page.get_by_role("button", name="Search").click()
+    rows = page.get_by_role("row").filter(has_text="needle")
+    expect(rows).to_have_count(2)
+    expect(page.get_by_text(f"2 messages of {3 * SEARCHED + 2:,} looked at")).to_be_visible()
+    expect(rows.first).to_contain_text('"needle":0')
+    expect(rows.last).to_contain_text('"needle":1')

@@ -88,11 +88,18 @@ def drop_below(page: Page) -> None:
     drop(page, "Select", x, y + 160)
 
 
+def insert(page: Page) -> None:
+    """What follows makes room: the view is fitted to it."""
+    drop(page, "Select", *middle_of_wire(page, "numbers", "small"))
+    expect(node(page, "select_2")).to_be_visible()
+    page.get_by_role("button", name="Fit to the window").click()
+
+
 # One of each kind of edit, each a step of undo.
 STEPS: dict[str, Callable[[Page], None]] = {
     "set": lambda page: set_condition(page, "value < 5"),
     "add": drop_below,
-    "insert": lambda page: drop(page, "Select", *middle_of_wire(page, "numbers", "small")),
+    "insert": insert,
     "delete and reconnect": lambda page: press_on(page, "select_2", "ControlOrMeta+Backspace"),
     "move": move,
     "nudge": lambda page: press_on(page, "small", "Alt+ArrowDown"),

@@ -7,9 +7,11 @@ from pathlib import Path
 
 import httpx
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import FloatRect, Page, expect
 from tests.ui.steps import (
     OpenPage,
+    choose,
+    click_wire,
     config_of,
     connect,
     draft_of,
@@ -134,3 +136,43 @@ def import_into(page: Page, file: Path, button: str) -> str:
     dialog.get_by_role("button", name=button).click()
     expect(dialog).to_be_hidden()
     return "value < 99"
+
+
+def test_new_nodes_cover_nothing_and_a_tidy_graph_is_seen(open_page: OpenPage, api: httpx.Client) -> None:
+    make(api, "roomy")
+    page = open_page("/pipelines/roomy", width=1440, height=900)
+    expect(node(page, "small")).to_be_visible()
+    page.get_by_text("Text", exact=True).click()
+    code = page.get_by_role("textbox", name="Pipeline as Text")
+    expect(code).to_contain_text("small")
+    code.fill(draft_of(api, "roomy")["notations"]["text"] + "\ngenerator 3 as lonely\n")
+    settled(api, "roomy", lambda draft: len(draft["document"]["nodes"]) == 4)
+    page.get_by_text("Canvas", exact=True).click()
+    node(page, "numbers").click()
+    choose(page, "n", "select")
+    expect(node(page, "select_1")).to_be_visible()
+    click_wire(page, "numbers", "small")
+    choose(page, "n", "filter")
+    expect(node(page, "filter_1")).to_be_visible()
+    page.get_by_role("button", name="Fit to the window").click()
+    names = ("numbers", "small", "out", "lonely", "select_1", "filter_1")
+    boxes = [at_rest(page, name) for name in names]
+    for index, one in enumerate(boxes):
+        for other in boxes[index + 1 :]:
+            is_apart = abs(one["x"] - other["x"]) >= one["width"] or abs(one["y"] - other["y"]) >= one["height"]
+            assert is_apart, f"{one} covers {other}"
+    # It is wired to nothing, and lies on the way of no wire.
+    lonely, numbers = boxes[names.index("lonely")], boxes[names.index("numbers")]
+    assert lonely["y"] >= numbers["y"] + numbers["height"]
+    page.mouse.move(800, 500)
+    page.mouse.wheel(0, -900)
+    page.get_by_role("button", name="Tidy the layout").click()
+    for name in names:
+        expect(node(page, name)).to_be_in_viewport(ratio=1)
+
+
+def at_rest(page: Page, name: str) -> FloatRect:
+    port(page, name, "left" if name not in ("numbers", "lonely") else "right")
+    box = node(page, name).bounding_box()
+    assert box is not None
+    return box

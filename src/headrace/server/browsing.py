@@ -99,6 +99,7 @@ class _Scan:
     position: int
     end: int
     found: list[Found] = field(default_factory=list)
+    steps: int = 0
 
     @property
     def is_done(self) -> bool:
@@ -127,10 +128,7 @@ class Browser:
     def page(self) -> MessagePage:
         """Raises NotFound for a topic or partition that is not there, InvalidInput for a wrong cursor."""
         scans, is_backward = self._scans()
-        for scan in scans:
-            if self._is_over:
-                break
-            (self._read_back if is_backward else self._read_on)(scan)
+        self._read_all(scans, self._step_back if is_backward else self._step_on)
         taken = self._merged(scans, is_backward)
         counts = {scan.partition: sum(found.partition == scan.partition for found in taken) for scan in scans}
         offsets = {scan.partition: scan.resume_after(counts[scan.partition], is_backward=is_backward) for scan in scans}
@@ -140,14 +138,13 @@ class Browser:
             next=None if is_complete else Cursor(is_backward, offsets).text(),
             is_complete=is_complete,
             scanned=self._scanned,
+            remaining=sum(abs(scan.end - offsets[scan.partition]) for scan in scans),
             took_ms=round((self._clock_s() - self._began_s) * 1000),
         )
 
     @property
     def _is_over(self) -> bool:
-        """Never before something was read: every page comes nearer to the end."""
-        is_late = self._clock_s() >= self._deadline_s and self._blocks > 0
-        return is_late or self._found_bytes >= PAGE_BYTES_MAX
+        return self._clock_s() >= self._deadline_s or self._found_bytes >= PAGE_BYTES_MAX
 
     def _scans(self) -> tuple[list[_Scan], bool]:
         """One for each partition: where it begins, and where it will have read all."""
@@ -181,24 +178,32 @@ class Browser:
         listed = self._client.list_offsets(self._question.topic, dict.fromkeys(bounds, start.value))
         return Cursor(False, {p: listed[p].offset if listed[p].offset >= 0 else end for p, (_, end) in bounds.items()})
 
-    def _read_on(self, scan: _Scan) -> None:
-        while not scan.is_done and len(scan.found) < self._question.limit and not self._is_over:
-            room = self._question.limit - len(scan.found)
-            found, scan.position = self._fetch(scan.partition, scan.position, scan.end, room)
-            scan.found += found
+    def _read_all(self, scans: list[_Scan], step: Callable[[_Scan], None]) -> None:
+        """The partitions in turn, those first of which nothing is found. Each is read once even when the time is up:
+        what is not known of one holds back all others, and every page must come nearer to the end."""
+        while open_ := [scan for scan in scans if not scan.is_done and len(scan.found) < self._question.limit]:
+            scan = min(open_, key=lambda scan: (scan.steps > 0, len(scan.found), scan.steps))
+            if scan.steps > 0 and self._is_over:
+                return
+            step(scan)
 
-    def _read_back(self, scan: _Scan) -> None:
+    def _step_on(self, scan: _Scan) -> None:
+        room = self._question.limit - len(scan.found)
+        found, scan.position = self._fetch(scan.partition, scan.position, scan.end, room)
+        scan.found += found
+        scan.steps += 1
+
+    def _step_back(self, scan: _Scan) -> None:
         """Whole windows only: a part of one could not be said in a cursor."""
-        window = max(WINDOW_OFFSETS_MIN, self._question.limit)
-        while not scan.is_done and len(scan.found) < self._question.limit and not self._is_over:
-            low = max(scan.end, scan.position - window)
-            position, inside = low, list[Found]()
-            while position < scan.position:
-                found, position = self._fetch(scan.partition, position, scan.position, window)
-                inside += found
-            scan.found += reversed(inside)
-            scan.position = low
-            window = min(2 * window, WINDOW_OFFSETS_MAX)
+        window = min(max(WINDOW_OFFSETS_MIN, self._question.limit) << scan.steps, WINDOW_OFFSETS_MAX)
+        low = max(scan.end, scan.position - window)
+        position, inside = low, list[Found]()
+        while position < scan.position:
+            found, position = self._fetch(scan.partition, position, scan.position, window)
+            inside += found
+        scan.found += reversed(inside)
+        scan.position = low
+        scan.steps += 1
 
     def _fetch(self, partition: int, start: int, end: int, room: int) -> tuple[list[Found], int]:
         """At most `room` that fit the filter in one block from `start` on, and where to go on after them."""
@@ -235,9 +240,22 @@ class Browser:
         return inside & _contain(records, self._question.filter) if self._question.filter else inside
 
     def _merged(self, scans: list[_Scan], is_backward: bool) -> list[Found]:
+        """By time, then partition and offset. It ends where a partition that is not read to its end has no more found:
+        what comes next there may be earlier than all else."""
         sign = -1 if is_backward else 1
-        merged = heapq.merge(*(scan.found for scan in scans), key=lambda found: sign * found.timestamp_ms)
-        return [found for found, _ in zip(merged, range(self._question.limit), strict=False)]
+        merged = heapq.merge(
+            *(scan.found for scan in scans),
+            key=lambda found: (sign * found.timestamp_ms, found.partition, sign * found.offset),
+        )
+        left = {scan.partition: len(scan.found) for scan in scans if not scan.is_done}
+        taken: list[Found] = []
+        for found in merged:
+            if len(taken) == self._question.limit or 0 in left.values():
+                break
+            taken.append(found)
+            if found.partition in left:
+                left[found.partition] -= 1
+        return taken
 
 
 def browse(bootstrap: str, question: Question) -> MessagePage:

@@ -43,6 +43,42 @@ def test_what_the_input_or_the_code_is_to_blame_for_is_not_tried_again() -> None
     assert [explain(RuntimeError(text))[1] for text in (divided, broken)] == [False, False]
 
 
+DIVIDED = """[STREAM_FAILED] Query [id = 1] terminated with exception: Job aborted due to stage failure
+[DIVIDE_BY_ZERO] Division by zero. Use `try_divide` to tolerate divisor being 0 and return NULL instead. If necessary \
+set "spark.sql.ansi.enabled" to "false" to bypass this error. SQLSTATE: 22012
+== SQL (line 1, position 23) ==
+upper(string(a div b)) AS q
+             ^^^^^^^
+"""
+CAST = """[CAST_INVALID_INPUT] The value 'x' of the type "STRING" cannot be cast to "INT" because it is malformed. \
+Correct the value as per the syntax, or change its target type. Use `try_cast` to tolerate malformed input and return \
+NULL instead. SQLSTATE: 22018
+== SQL (line 1, position 1) ==
+CAST(b AS INT) AS q
+^^^^^^^^^^^^^^
+"""
+
+
+def test_sparks_own_error_names_the_node_and_no_option_of_spark() -> None:
+    nodes = [
+        Node("ratio", "select", {"columns": ["a", "upper(string(a div b)) AS q"]}),
+        Node("number", "select", {"columns": ["CAST(b  AS INT) AS q"]}),
+    ]
+    document = Document("p", tuple(nodes))
+    divided, retriable = explain(RuntimeError(DIVIDED), document)
+    assert (divided.node, divided.message) == ("ratio", "Division by zero, in upper(string(a div b)) AS q")
+    assert "nullif" in str(divided.hint)
+    assert not retriable
+    cast, _ = explain(RuntimeError(CAST), document)
+    assert cast.node == "number"
+    assert cast.message.startswith("The value 'x' of the type \"STRING\" cannot be cast")
+    for error in (divided, cast):
+        assert not [word for word in ("try_", "spark.sql", "SQLSTATE") if word in error.message + str(error.hint)]
+    # Two nodes with the same expression: nobody knows which.
+    twice = Document("p", (nodes[0], Node("other", "select", nodes[0].config)))
+    assert explain(RuntimeError(DIVIDED), twice)[0].node is None
+
+
 OPERATOR_TRACEBACK = """[STREAM_FAILED] Query terminated with exception: Job aborted due to stage failure
 Traceback (most recent call last):
   File "functions.py", line 9, in inverse

@@ -60,8 +60,8 @@ export const deploy = (pipeline: string, wishes: DeployWishes) =>
   request<DeployView>("POST", of(pipeline, "/deploy"), { body: wishes });
 
 /** Runs the given version, or else the one that ran last. */
-export const start = (pipeline: string, version: number | null = null) =>
-  request<JobView>("POST", of(pipeline, "/start"), { body: { version, reset: false } });
+export const start = (pipeline: string, version: number | null = null, begin: Begin | null = null) =>
+  request<JobView>("POST", of(pipeline, "/start"), { body: { version, begin, reset: false } });
 export const stop = (pipeline: string) => request<JobView>("POST", of(pipeline, "/stop"));
 
 /** A signal to the whole pipeline, or to one of its nodes. */

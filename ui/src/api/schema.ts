@@ -1314,7 +1314,8 @@ export interface components {
         };
         /**
          * MessagePage
-         * @description `next` continues where this page ended, also where the time was up: then `is_complete` is false.
+         * @description `next` continues where this page ended, also where the time was up: then `is_complete` is false. `remaining`:
+         *     offsets that are not looked at yet, of all partitions.
          */
         MessagePage: {
             /** Is Complete */
@@ -1323,6 +1324,8 @@ export interface components {
             messages: components["schemas"]["MessageView"][];
             /** Next */
             next: string | null;
+            /** Remaining */
+            remaining: number;
             /** Scanned */
             scanned: number;
             /** Took Ms */

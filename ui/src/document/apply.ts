@@ -79,16 +79,19 @@ function removeAndReconnect(graph: Graph, id: string): Graph {
 }
 
 function insert(graph: Graph, command: Of<"insert">): Graph {
-  const { edge, id, operator, config, input, output, position } = command;
+  const { edge, id, operator, config, input, output, position, moved = {} } = command;
   if (id in graph.nodes || !graph.edges.some((other) => isSameEdge(other, edge))) return graph;
   const node: Node = { id, operator, config };
   const grown: Graph = {
     nodes: { ...graph.nodes, [id]: node },
     edges: graph.edges.filter((other) => !isSameEdge(other, edge)),
-    layout: { ...graph.layout, [id]: position },
+    layout: { ...graph.layout, ...known(graph, moved), [id]: position },
   };
   return withFittingEdges(grown, ends(edge, id, input, output));
 }
+
+const known = (graph: Graph, layout: Layout): Layout =>
+  Object.fromEntries(Object.entries(layout).filter(([id]) => id in graph.nodes));
 
 /** A node that is connected to nothing comes between the ends of the edge. */
 function splice(graph: Graph, { edge, id, input, output, position }: Of<"splice">): Graph {

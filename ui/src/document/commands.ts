@@ -20,6 +20,8 @@ export type Command =
       input: string;
       output: string;
       position: Position;
+      /** Nodes that make room for it. */
+      moved?: Layout;
     }
   | { kind: "splice"; edge: Edge; id: string; input: string; output: string; position: Position }
   | { kind: "replace"; id: string; operator: string; config: Config; ports: PortNames }

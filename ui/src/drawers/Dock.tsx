@@ -1,6 +1,7 @@
 import { ActionIcon, Tabs } from "@mantine/core";
 import { IconChevronDown } from "@tabler/icons-react";
 import { lazy, Suspense } from "react";
+import { useJobFailure } from "@/canvas/nodeMarks";
 import { Loading } from "@/shared/Loading";
 import { useDocument } from "@/stores/documentStore";
 import { type Dock as DockName, show, useUi } from "@/stores/uiStore";
@@ -13,7 +14,8 @@ const JobCharts = lazy(() => import("@/charts/JobCharts"));
 /** The docked panel at the bottom: a row of tabs, with a list above it when one is open. */
 export function Dock() {
   const dock = useUi((state) => state.dock);
-  const count = useDocument((state) => state.told.problems.length);
+  const failure = useJobFailure();
+  const count = useDocument((state) => state.told.problems.length) + (failure ? 1 : 0);
   const pipeline = useDocument((state) => state.pipeline);
   const toggle = (name: DockName) => show({ dock: dock === name ? null : name });
   return (

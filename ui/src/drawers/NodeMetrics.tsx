@@ -1,10 +1,11 @@
 import { Alert, SimpleGrid, Stack, Text } from "@mantine/core";
 import { short } from "@/live/figures";
 import { EmptyState } from "@/shared/EmptyState";
-import { bytes } from "@/shared/format";
+import { bytes, plural } from "@/shared/format";
 import { JobFailure } from "@/shared/JobFailure";
 import { useDocument } from "@/stores/documentStore";
 import { useMetrics } from "@/stores/metricsStore";
+import { WaysOut } from "./WaysOut";
 
 /** Figures of one node since the pipeline was first started, and why the job failed if it did here. */
 export function NodeMetrics({ id }: { id: string }) {
@@ -17,6 +18,7 @@ export function NodeMetrics({ id }: { id: string }) {
       {failure && (
         <Alert color="red" variant="light" title="The job failed here">
           <JobFailure error={failure} />
+          <WaysOut node={id} record={failure.record} />
         </Alert>
       )}
       {figures ? (
@@ -36,6 +38,11 @@ export function NodeMetrics({ id }: { id: string }) {
         </SimpleGrid>
       ) : (
         <EmptyState title="No figures">They appear here while the pipeline runs.</EmptyState>
+      )}
+      {!failure && figures && figures.rows_bad > 0 && (
+        <Alert color="orange" variant="light" title={`${plural(figures.rows_bad, "bad row")} here`}>
+          <WaysOut node={id} />
+        </Alert>
       )}
     </Stack>
   );

@@ -6,12 +6,13 @@ import { tidyAll } from "./editing";
 
 export function CanvasTools() {
   const { fitView } = useReactFlow();
+  const fit = () => void fitView({ padding: 0.15, maxZoom: 1 });
   const tools = [
-    { label: "Tidy the layout", icon: IconSitemap, run: () => void tidyAll() },
+    { label: "Tidy the layout", icon: IconSitemap, run: () => void tidyAll(fit) },
     {
       label: "Fit to the window",
       icon: IconArrowsMaximize,
-      run: () => void fitView({ padding: 0.15, maxZoom: 1 }),
+      run: fit,
     },
     { label: "Command palette", icon: IconCommand, run: openCommandPalette },
   ];

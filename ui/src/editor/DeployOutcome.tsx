@@ -2,11 +2,14 @@ import { Alert, Button, Group, Stack, Text } from "@mantine/core";
 import { notifications } from "@mantine/notifications";
 import { IconAlertTriangle, IconArrowBackUp, IconCheck, IconHourglass } from "@tabler/icons-react";
 import { useMutation } from "@tanstack/react-query";
-import { start } from "@/api/pipelines";
-import { messageOf } from "@/api/problem";
+import { useState } from "react";
+import { type Begin, start } from "@/api/pipelines";
+import { ApiProblem } from "@/api/problem";
+import { ErrorState } from "@/shared/ErrorState";
 import { JobFailure } from "@/shared/JobFailure";
 import { DeployProgress } from "./DeployProgress";
 import { stepAfter, type Verdict } from "./deployProgress";
+import { BeginChoice } from "./StartChoices";
 import type { Deployment } from "./useDeployment";
 
 /** What is said of a version: its title, and how that is known. */
@@ -32,8 +35,8 @@ export function DeployOutcome({ pipeline, deployment, onClose }: DeployOutcomePr
     <Stack gap="sm">
       <DeployProgress nodes={nodes} step={step} />
       <Judgement deployment={deployment} />
+      {verdict === "failed" && <RollBack pipeline={pipeline} before={deployment.before} onDone={onClose} />}
       <Group justify="flex-end">
-        {verdict === "failed" && <RollBack pipeline={pipeline} before={deployment.before} onDone={onClose} />}
         <Button variant="default" onClick={onClose} data-autofocus disabled={version === null}>
           Close
         </Button>
@@ -80,7 +83,8 @@ function Judgement({ deployment: { version, verdict, job } }: { deployment: Depl
   );
 }
 
-/** Runs the version that ran before; the draft stays as it is. */
+/** Runs the version that ran before; the draft stays as it is. Where its queries cannot go on exactly, one chooses where
+ * they begin. */
 function RollBack({
   pipeline,
   before,
@@ -90,22 +94,29 @@ function RollBack({
   before: number | null;
   onDone: () => void;
 }) {
-  const { mutate, isPending } = useMutation({
-    mutationFn: () => start(pipeline, before),
+  const [begin, setBegin] = useState<Begin | null>(null);
+  const { mutate, isPending, error } = useMutation({
+    mutationFn: () => start(pipeline, before, begin),
     onSuccess: () => {
       notifications.show({ color: "teal", message: `Version ${before} runs again; the draft is kept` });
       onDone();
     },
-    onError: (error) => notifications.show({ color: "red", message: messageOf(error) }),
   });
   if (before === null) return null;
+  const isAsked = begin !== null || (error instanceof ApiProblem && error.code === "needs_begin");
   return (
-    <Button
-      leftSection={<IconArrowBackUp size={14} aria-hidden />}
-      loading={isPending}
-      onClick={() => mutate()}
-    >
-      Go back to version {before}
-    </Button>
+    <Stack gap="sm">
+      {error && <ErrorState title={`Version ${before} does not run`} error={error} />}
+      {isAsked && <BeginChoice begin={begin} onChange={setBegin} />}
+      <Button
+        leftSection={<IconArrowBackUp size={14} aria-hidden />}
+        loading={isPending}
+        disabled={isAsked && begin === null}
+        onClick={() => mutate()}
+        style={{ alignSelf: "flex-end" }}
+      >
+        Go back to version {before}
+      </Button>
+    </Stack>
   );
 }

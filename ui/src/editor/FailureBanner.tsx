@@ -1,5 +1,6 @@
 import { Alert, Button } from "@mantine/core";
 import { IconAlertTriangle } from "@tabler/icons-react";
+import { WaysOut } from "@/drawers/WaysOut";
 import { JobFailure } from "@/shared/JobFailure";
 import { useDocument } from "@/stores/documentStore";
 import { useMetrics } from "@/stores/metricsStore";
@@ -33,6 +34,7 @@ export function FailureBanner() {
       role="alert"
     >
       <JobFailure error={error} />
+      {node && <WaysOut node={node} record={error.record} />}
       {isKnown && (
         <Button mt="sm" variant="default" onClick={() => node && selectNodes([node])}>
           Show {node}

@@ -26,24 +26,34 @@ interface StartChoicesProps {
   onChange: (choice: StartChoice) => void;
 }
 
+interface BeginChoiceProps {
+  begin: Begin | null;
+  onChange: (begin: Begin) => void;
+}
+
+/** Where queries begin that cannot go on exactly. */
+export function BeginChoice({ begin, onChange }: BeginChoiceProps) {
+  return (
+    <Radio.Group
+      label="Where these queries begin"
+      value={begin ?? ""}
+      onChange={(chosen) => onChange(chosen as Begin)}
+    >
+      <Stack gap={6} mt={6}>
+        {BEGINS.map(([value, label]) => (
+          <Radio size="xs" key={value} value={value} label={label} />
+        ))}
+      </Stack>
+    </Radio.Group>
+  );
+}
+
 /** Where queries begin that cannot go on exactly, and whether everything begins anew. */
 export function StartChoices({ choice, refusal, onChange }: StartChoicesProps) {
   const isAsked = refusal === "needs_begin" || choice.begin !== null;
   return (
     <Stack gap="xs">
-      {isAsked && (
-        <Radio.Group
-          label="Where these queries begin"
-          value={choice.begin ?? ""}
-          onChange={(begin) => onChange({ ...choice, begin: begin as Begin })}
-        >
-          <Stack gap={6} mt={6}>
-            {BEGINS.map(([begin, label]) => (
-              <Radio size="xs" key={begin} value={begin} label={label} />
-            ))}
-          </Stack>
-        </Radio.Group>
-      )}
+      {isAsked && <BeginChoice begin={choice.begin} onChange={(begin) => onChange({ ...choice, begin })} />}
       <Checkbox
         size="xs"
         label="Forget state and offsets: begin at the sources' start"

@@ -5,7 +5,7 @@ import { type Edge, edgeKey, type Graph, inputsOf, outputsOf, reachable } from "
 import { freshId, withFreshIds } from "@/document/names";
 import type { Catalogue } from "@/document/wiring";
 import { wireTo } from "@/document/wiring";
-import { freePlace, placed } from "@/layout/placement";
+import { freePlace, placed, wires, withRoom } from "@/layout/placement";
 import { COLUMN_GAP_PX, GRID_PX, onGrid } from "@/layout/tidy";
 import { tidyInWorker } from "@/layout/tidyInWorker";
 import { execute, presentGraph, useDocument } from "@/stores/documentStore";
@@ -32,7 +32,8 @@ export function addOperator(adding: Adding, operator: Operator, catalogue: Catal
 function addNode(adding: Adding, operator: Operator, catalogue: Catalogue): void {
   const graph = presentGraph();
   const id = freshId(graph.nodes, operator.name);
-  const position = freePlace(placed(graph), adding.position ?? besides(graph, adding));
+  const layout = placed(graph);
+  const position = freePlace(layout, adding.position ?? besides(graph, adding), wires(graph, layout));
   const node = { id, operator: operator.name, config: {} };
   const grown: Graph = { ...graph, nodes: { ...graph.nodes, [id]: node } };
   const edge = wireOf(adding, id, grown, catalogue);
@@ -62,6 +63,7 @@ export function insertOnEdge(edge: Edge, operator: Operator, position: Position 
   if (!input || !output) return;
   const graph = presentGraph();
   const id = freshId(graph.nodes, operator.name);
+  const place = between(graph, edge, position);
   const inserted = execute({
     kind: "insert",
     edge,
@@ -70,7 +72,7 @@ export function insertOnEdge(edge: Edge, operator: Operator, position: Position 
     config: {},
     input: input.name,
     output: output.name,
-    position: position ?? between(graph, edge),
+    ...place,
   });
   if (inserted) selectNodes([id]);
 }
@@ -84,11 +86,18 @@ export function spliceInto(edge: Edge, id: string, position: Position, catalogue
   return execute({ kind: "splice", edge, id, input: input.name, output: output.name, position });
 }
 
-function between(graph: Graph, { source, target }: Edge): Position {
-  const layout = placed(graph);
+/** A place between the ends of an edge, where it was dropped if that is free; what follows moves on to make room. */
+function between(graph: Graph, { source, target }: Edge, dropped: Position | null) {
+  const before = placed(graph);
+  const moved = withRoom(graph, before, source, target) ?? {};
+  const layout = { ...before, ...moved };
   const one = layout[source] ?? { x: 0, y: 0 };
   const other = layout[target] ?? one;
-  return freePlace(layout, { x: onGrid((one.x + other.x) / 2), y: onGrid((one.y + other.y) / 2) });
+  const middle = { x: onGrid((one.x + other.x) / 2), y: onGrid((one.y + other.y) / 2) };
+  return {
+    position: freePlace(layout, dropped && Object.keys(moved).length === 0 ? dropped : middle),
+    moved,
+  };
 }
 
 /** Settings that the new operator has as well are kept. */
@@ -145,10 +154,12 @@ export function nudge(dx: number, dy: number): void {
   execute({ kind: "move", positions: Object.fromEntries(moved) });
 }
 
-/** Tidies the whole graph; edits made meanwhile are kept. */
-export async function tidyAll(): Promise<void> {
+/** Tidies the whole graph; edits made meanwhile are kept. The view is fitted to what has moved. */
+export async function tidyAll(fitView: () => void): Promise<void> {
   const positions = await tidyInWorker(presentGraph());
   execute({ kind: "move", positions, label: "tidy" });
+  // React Flow knows the new places when they are drawn.
+  requestAnimationFrame(() => requestAnimationFrame(fitView));
 }
 
 export function selectAlong(direction: "up" | "down"): void {

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { NODE_HEIGHT_PX, NODE_WIDTH_PX } from "@/document/align";
 import type { Graph } from "@/document/graph";
 import { CHAIN } from "@/document/testing";
-import { placed } from "./placement";
+import { freePlace, placed, wires, withRoom } from "./placement";
 import { tidy } from "./tidy";
 
 const fan: Graph = {
@@ -28,6 +28,26 @@ describe("layout", () => {
     expect(layout.a?.x).toBeLessThan(layout.b?.x ?? 0);
     expect(layout.b?.x).toBeLessThan(layout.c?.x ?? 0);
     expectApart(tidy({ ids: Object.keys(fan.nodes), edges: fan.edges }));
+  });
+
+  it("puts a node that is wired to nothing on no wire", () => {
+    const lone = { id: "lone", operator: "x", config: {} };
+    const layout = { a: { x: 0, y: 0 }, b: { x: 640, y: 0 } };
+    const nodes = { a: { ...lone, id: "a" }, b: { ...lone, id: "b" }, lone };
+    const edges = [{ source: "a", target: "b", source_port: "out", target_port: "in" }];
+    const at = placed({ nodes, edges, layout }).lone;
+    expect(at?.y).toBeGreaterThanOrEqual(NODE_HEIGHT_PX);
+    // Nor beside its neighbour, where another wire passes.
+    const free = freePlace(layout, { x: 320, y: 0 }, wires({ nodes, edges, layout }, layout));
+    expect(free.y).toBeGreaterThanOrEqual(NODE_HEIGHT_PX / 2);
+  });
+
+  it("makes room for a node between two others", () => {
+    const room = { ...CHAIN.layout, ...withRoom(CHAIN, CHAIN.layout, "a", "b") };
+    expect((room.b?.x ?? 0) - (room.a?.x ?? 0)).toBeGreaterThanOrEqual(2 * NODE_WIDTH_PX);
+    const shift = (room.b?.x ?? 0) - (CHAIN.layout.b?.x ?? 0);
+    expect((room.c?.x ?? 0) - (CHAIN.layout.c?.x ?? 0)).toBe(shift);
+    expect(withRoom(CHAIN, { a: { x: 0, y: 0 }, b: { x: 2000, y: 0 } }, "a", "b")).toEqual({});
   });
 
   it("places what has no place beside its neighbours", () => {

@@ -75,12 +75,14 @@ class MessageView(Model):
 
 
 class MessagePage(Model):
-    """`next` continues where this page ended, also where the time was up: then `is_complete` is false."""
+    """`next` continues where this page ended, also where the time was up: then `is_complete` is false. `remaining`:
+    offsets that are not looked at yet, of all partitions."""
 
     messages: list[MessageView]
     next: str | None
     is_complete: bool
     scanned: int
+    remaining: int
     took_ms: int
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from headrace import errors
@@ -22,6 +23,22 @@ _NO_PIPELINE: Final = Document("")
 _FUNCTION = re.compile(r"the function '(?P<name>\w+)' (?:failed|gave)")
 _HINT = re.compile(r"^hint: (.+)", re.MULTILINE)
 _RECORD = re.compile(r"^record: (\{.+\})$", re.MULTILINE)
+# Spark's own errors: their kind, a line of text, and the expression at fault as the pipeline has it.
+_SPARK = re.compile(
+    r"\[(?P<kind>[A-Z][A-Z_.]+)\] (?P<text>[^\n]+)"
+    r"(?:\n== SQL \([^\n]*\) ==\n(?P<sql>[^\n^]+(?:\n[^\n^]*[^\n^ ][^\n^]*)*))?"
+)
+_SQLSTATE = re.compile(r"\s*SQLSTATE: \w{5}\b.*")
+# Advice to set an option of Spark, or to take another function: neither is a setting here.
+_ADVICE = re.compile(r"(?:Use|To|If necessary,?) [^.]*(?:`try_\w+`|spark\.sql[\w.]*)[^.]*(?:\.|$)\s*")
+_HINTS: Final = {
+    "DIVIDE_BY_ZERO": "drop such rows with a filter, or divide by nullif(divisor, 0)",
+    "REMAINDER_BY_ZERO": "drop such rows with a filter, or divide by nullif(divisor, 0)",
+    "CAST_INVALID_INPUT": "drop such rows with a filter before the cast, or declare the column with another type",
+    "CAST_OVERFLOW": "take a wider type, or drop such rows with a filter",
+    "ARITHMETIC_OVERFLOW": "take a wider type, such as BIGINT or DECIMAL, or drop such rows with a filter",
+    "NUMERIC_VALUE_OUT_OF_RANGE": "take a wider type, or drop such rows with a filter",
+}
 # What Python, Java and the C library say alike.
 _NO_SPACE: Final = "No space left on device"
 # Spark's word that the data or the statement is at fault: the same rows will fail again.
@@ -44,7 +61,7 @@ def explain(failure: BaseException, document: Document = _NO_PIPELINE) -> tuple[
     if not found and _NO_SPACE in text:
         return JobFailed("the disk is full", hint=FREE_SPACE_HINT), True
     if not found:
-        return JobFailed(_first_lines(text)), _may_pass(text)
+        return _of_spark(text, document), _may_pass(text)
     # The last one is the cause; but what an operator raised is told better by the boundary around it.
     raised = max(found, key=lambda one: (one["kind"] == OPERATOR_FAILED, one.start()))
     kind = getattr(errors, raised["kind"], None)
@@ -67,6 +84,41 @@ def is_outside(failure: BaseException) -> bool:
     found = list(_RAISED.finditer(text))
     kind = getattr(errors, found[-1]["kind"], None) if found else None
     return _NO_SPACE in text or (isinstance(kind, type) and issubclass(kind, ExternalFailure))
+
+
+def _of_spark(text: str, document: Document) -> JobFailed:
+    """Spark's word in ours: without its options, and with the node whose expression it names."""
+    said = [one for one in _SPARK.finditer(text) if one["kind"] != "STREAM_FAILED"]
+    if not said:
+        return JobFailed(_first_lines(text))
+    # The last one is the cause.
+    kind, sentence, sql = said[-1]["kind"], said[-1]["text"], said[-1]["sql"]
+    message = _ADVICE.sub("", _SQLSTATE.sub("", sentence)).strip().rstrip(".") or kind.replace("_", " ").lower()
+    if sql is None:
+        return JobFailed(message[:MESSAGE_CHARACTERS_MAX], hint=_hint_of(kind))
+    shown = " ".join(sql.split())
+    return JobFailed(
+        f"{message}, in {shown}"[:MESSAGE_CHARACTERS_MAX], node=_only_owner(document, shown), hint=_hint_of(kind)
+    )
+
+
+def _hint_of(kind: str) -> str | None:
+    return _HINTS.get(kind.partition(".")[0])
+
+
+def _only_owner(document: Document, expression: str) -> str | None:
+    """The node that has the expression among its settings, where only one has."""
+    owners = [node.id for node in document.nodes if any(expression in text for text in _texts(node.config))]
+    return owners[0] if len(owners) == 1 else None
+
+
+def _texts(setting: object) -> Iterator[str]:
+    """All texts of a setting, with single spaces."""
+    if isinstance(setting, str):
+        yield " ".join(setting.split())
+    inner = setting.values() if isinstance(setting, Mapping) else setting if isinstance(setting, list | tuple) else ()
+    for one in inner:
+        yield from _texts(one)
 
 
 def _only_caller(document: Document, function: str) -> str | None:

@@ -13,6 +13,13 @@ export interface Search {
 export const PAGE_SIZE = 50;
 export const NEWEST: Search = { start: "latest", at: "", partition: null, filter: "", format: "auto" };
 
+/** `?partition=…&offset=…` of a link to a record; else the newest messages. */
+export function searchOf(parameters: URLSearchParams): Search {
+  const [partition, offset] = [parameters.get("partition"), parameters.get("offset")];
+  const isPlace = [partition, offset].every((text) => text !== null && /^\d{1,19}$/.test(text));
+  return isPlace ? { ...NEWEST, start: "offset", at: offset ?? "", partition: Number(partition) } : NEWEST;
+}
+
 /** Why the search cannot be done; null if it can. */
 export function searchProblem({ start, at }: Search): string | null {
   if (start === "offset" && !/^\d{1,19}$/.test(at)) return "An offset is a whole number";
