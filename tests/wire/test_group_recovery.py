@@ -257,13 +257,13 @@ def test_records_of_a_newer_version_are_refused(
 
 def test_a_join_costs_one_sync_and_a_heartbeat_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     syncs: list[int] = []
-    sync = commit_module._sync
+    sync = commit_module.run_tickets
 
     def counted(tickets: Any) -> Any:
         syncs.append(1)
         return sync(tickets)
 
-    monkeypatch.setattr(commit_module, "_sync", counted)
+    monkeypatch.setattr(commit_module, "run_tickets", counted)
     config = BrokerConfig(data_dir=tmp_path, port=0, rebalance_delay_ms=0)
     with broker_in_thread(config) as address, asking(address) as ask:
         ask.create("t")

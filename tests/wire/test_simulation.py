@@ -9,8 +9,7 @@ from __future__ import annotations
 import asyncio
 import os
 import shutil
-from collections.abc import Awaitable, Callable, Iterator
-from concurrent.futures import Executor, Future
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from random import Random
@@ -19,11 +18,12 @@ from typing import Any
 import pytest
 from tests.campaign import often
 
-from headrace.log import decode_fetched, encode_batches, parse_batches, with_producer
+from headrace.log import SyncTicket, decode_fetched, encode_batches, parse_batches, with_producer
 from headrace.log.testing import PowerLossStorage
 from headrace.wire import protocol
 from headrace.wire.broker import Broker
 from headrace.wire.codes import ErrorCode
+from headrace.wire.commit import SyncThread, run_tickets
 from headrace.wire.config import BrokerConfig
 from headrace.wire.handlers.table import ROUTES
 from headrace.wire.history import History, Outcome, Poll, Send, anomalies, summary
@@ -31,7 +31,7 @@ from headrace.wire.messages import fetch, offsets, produce, transactions
 from headrace.wire.packing import Reader
 from headrace.wire.security.registry import SecurityRegistry, SecurityState
 from headrace.wire.security.session import AccessPolicy, Session
-from headrace.wire.services import Call, Endpoint
+from headrace.wire.services import AfterSync, Call, Endpoint, Services
 
 TOPIC = "t"
 PARTITIONS = 2
@@ -45,16 +45,18 @@ RETRIED = {
 }
 
 
-class Inline(Executor):
-    """Runs at once what is given to it, so that a life has one order."""
+class Inline(SyncThread):
+    """Syncs at once what is given to it, so that a life has one order."""
 
-    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
-        done: Future[Any] = Future()
-        try:
-            done.set_result(fn(*args, **kwargs))
-        except BaseException as error:
-            done.set_exception(error)
-        return done
+    async def sync(self, tickets: Sequence[SyncTicket]) -> dict[int, OSError]:
+        await asyncio.sleep(0)  # others go on meanwhile
+        return run_tickets(tickets)
+
+
+@pytest.fixture(autouse=True)
+def one_thread(monkeypatch: pytest.MonkeyPatch) -> None:
+    """From the start of a broker on: what recovery syncs belongs to its life too."""
+    monkeypatch.setattr("headrace.wire.commit.SyncThread", Inline)
 
 
 class Unheard(Broker):
@@ -70,6 +72,11 @@ class Died(Exception):
 
 class Fenced(Exception):
     """The broker refused a batch that was sent again: its transaction cannot be committed."""
+
+
+async def after_sync(services: Services, outcome: AfterSync[Any]) -> Any:
+    await services.committer.durable()
+    return outcome.answer()
 
 
 class World:
@@ -92,8 +99,6 @@ class World:
         config = BrokerConfig(data_dir=self._directory / "data", port=0, **self._settings)
         broker = Unheard(config, storage=self._storage, clock=lambda: NOW_MS)
         await broker.start()
-        broker._committer._thread.shutdown()
-        broker._committer._thread = Inline()  # type: ignore[assignment]
         if TOPIC not in broker._store.topics:
             broker._store.create_topic(TOPIC, PARTITIONS, {})
         self._broker = broker
@@ -124,6 +129,8 @@ class World:
         spoken = api.version_max if version is None else version
         call = Call(spoken, "client", "host", self._session, Endpoint("127.0.0.1", 1))
         outcome = ROUTES[api.key].handle(broker._services, call, request)
+        if isinstance(outcome, AfterSync):
+            outcome = after_sync(broker._services, outcome)
         if isinstance(outcome, Awaitable):
             task = asyncio.ensure_future(outcome)
             self._under_way.add(task)

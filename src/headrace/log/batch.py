@@ -39,6 +39,9 @@ NO_TIME_MS = -1
 SEQUENCE_SPACE = 1 << 31
 """Sequence numbers wrap to 0 after the largest 32-bit integer."""
 
+COPIED_BYTES_MAX = 4 << 10
+"""Up to here a copy costs less than a view that the checksum can be computed of."""
+
 _CRC = struct.Struct(">I")
 _PRODUCER_FIELDS = struct.Struct(">qhi")
 _PRODUCER_AT = 43
@@ -63,6 +66,10 @@ class BatchHeader(NamedTuple):
     producer_epoch: int
     base_sequence: int
     record_count: int
+
+    def at(self, base_offset: int) -> BatchHeader:
+        """The same batch at another offset."""
+        return BatchHeader._make((base_offset, *self[1:]))
 
     @property
     def size_bytes(self) -> int:
@@ -114,11 +121,14 @@ def read_header(buffer: Buffer, position: int = 0) -> BatchHeader:
 
 def is_plausible(header: BatchHeader) -> bool:
     """Whether the bytes can be a batch at all; the checksum decides whether they are one."""
-    return header.magic == MAGIC and header.size_bytes >= HEADER_BYTES and header.last_offset_delta >= 0
+    whole = header.length >= HEADER_BYTES - LENGTH_STARTS_AT
+    return header.magic == MAGIC and whole and header.last_offset_delta >= 0
 
 
 def checksum(buffer: Buffer) -> int:
-    """CRC-32C without a copy."""
+    """CRC-32C; only what is small is copied, since that is quicker."""
+    if len(buffer) <= COPIED_BYTES_MAX:
+        return int(google_crc32c.value(bytes(buffer)))
     # numpy's array is a read-only buffer in the sense that the C function wants; a memoryview is not.
     return int(google_crc32c.value(np.frombuffer(buffer, dtype=np.uint8)))
 
@@ -135,12 +145,13 @@ def parse_batches(buffer: Buffer) -> Iterator[BatchHeader]:
     """
     position = 0
     while position < len(buffer):
-        header = _header_within(buffer, position)
+        header = header_within(buffer, position)
         yield header
         position += header.size_bytes
 
 
-def _header_within(buffer: Buffer, position: int) -> BatchHeader:
+def header_within(buffer: Buffer, position: int) -> BatchHeader:
+    """As `parse_batches`, of one batch."""
     remaining = len(buffer) - position
     if remaining < HEADER_BYTES:
         raise LogRefusal(ErrorCode.CORRUPT_MESSAGE, f"{remaining} bytes at {position} are too few for a record batch")

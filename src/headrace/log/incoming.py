@@ -11,8 +11,8 @@ from headrace.log.batch import (
     NO_TIME_MS,
     BatchHeader,
     crc_matches,
+    header_within,
     pack_batch,
-    parse_batches,
     read_header,
     with_append_time,
 )
@@ -42,16 +42,18 @@ class Incoming(NamedTuple):
 def split_incoming(records: Buffer, config: TopicConfig, origin: Origin, now_ms: int) -> list[Incoming]:
     """The batches in `records`, checked, and stamped and compressed as the topic demands. Raises LogRefusal."""
     view, position, batches = memoryview(records), 0, []
-    for header in parse_batches(view):
-        content = view[position : position + header.size_bytes]
+    while position < len(view):
+        header = header_within(view, position)
+        end = position + header.size_bytes
+        content = view[position:end]
         _check(header, content, config.max_message_bytes if origin == "client" else None)
         if origin == "client":
             _check_records(header, content, config, now_ms)
         batches.append(_adapted(Incoming(header, content), config, now_ms))
-        position += header.size_bytes
+        position = end
     if not batches:
         raise LogRefusal(ErrorCode.CORRUPT_MESSAGE, "no record batch to append")
-    if sum(batch.header.producer_id != NO_PRODUCER for batch in batches) > REMEMBERED_BATCHES:
+    if len(batches) > REMEMBERED_BATCHES < sum(batch.header.producer_id != NO_PRODUCER for batch in batches):
         # More could not be recognised when the request is resent.
         raise LogRefusal(
             ErrorCode.INVALID_RECORD, f"more than {REMEMBERED_BATCHES} batches of an idempotent producer in one request"
@@ -60,9 +62,9 @@ def split_incoming(records: Buffer, config: TopicConfig, origin: Origin, now_ms:
 
 
 def _check(header: BatchHeader, content: memoryview, size_bytes_max: int | None) -> None:
-    if size_bytes_max is not None and header.size_bytes > size_bytes_max:
+    if size_bytes_max is not None and len(content) > size_bytes_max:
         raise LogRefusal(
-            ErrorCode.MESSAGE_TOO_LARGE, f"a batch of {header.size_bytes} bytes, max.message.bytes is {size_bytes_max}"
+            ErrorCode.MESSAGE_TOO_LARGE, f"a batch of {len(content)} bytes, max.message.bytes is {size_bytes_max}"
         )
     if not crc_matches(header, content):
         raise LogRefusal(ErrorCode.CORRUPT_MESSAGE, "a batch does not match its CRC-32C")

@@ -8,23 +8,22 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections import deque
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from headrace.log.aborted import AbortedTransaction, overlapping
 from headrace.log.batch import NO_PRODUCER, BatchHeader
-from headrace.log.producers import Producers, ProducerState, admit, after, unseen
+from headrace.log.producers import BatchMemory, Producers, ProducerState, admit, after, unseen
 from headrace.log.refusal import ErrorCode, LogRefusal
 from headrace.log.results import Appended
 
 
-@dataclass(frozen=True, slots=True)
-class Admission:
+class Admission(NamedTuple):
     """The outcome for the batches of one append."""
 
-    headers: tuple[BatchHeader | None, ...]
+    headers: list[BatchHeader | None]
     """With offsets for those that are new; None for those that were appended before."""
     appended: Appended
-    states: tuple[ProducerState, ...]
+    states: Collection[ProducerState]
     """The producers after it."""
 
 
@@ -40,22 +39,22 @@ class Ledger:
         """Give offsets to the batches of one append that are new. Changes nothing yet. Raises LogRefusal."""
         staged: dict[int, ProducerState] = {}
         fresh: list[BatchHeader | None] = []
-        places: list[Appended] = []
+        places: list[BatchHeader | BatchMemory] = []
         for header in headers:
-            state = staged.get(header.producer_id, self.producers.get(header.producer_id))
-            memory = None if header.producer_id == NO_PRODUCER else admit(state, header)
-            if memory is not None:
-                fresh.append(None)
-                places.append(Appended(memory.base_offset, memory.last_offset, memory.append_time_ms))
-                continue
-            placed = header._replace(base_offset=next_offset)
+            placed = header.at(next_offset)
             if header.producer_id != NO_PRODUCER:
+                state = staged.get(header.producer_id, self.producers.get(header.producer_id))
+                memory = admit(state, header)
+                if memory is not None:
+                    fresh.append(None)
+                    places.append(memory)
+                    continue
                 staged[header.producer_id] = after(state, placed, now_ms)
             fresh.append(placed)
-            places.append(Appended(placed.base_offset, placed.last_offset, placed.append_time_ms))
+            places.append(placed)
             next_offset = placed.next_offset
-        appended = replace(places[-1], base_offset=places[0].base_offset)
-        return Admission(tuple(fresh), appended, tuple(staged.values()))
+        last = places[-1]
+        return Admission(fresh, Appended(places[0].base_offset, last.last_offset, last.append_time_ms), staged.values())
 
     def accept(self, admission: Admission) -> None:
         """The admitted batches are in the log."""

@@ -166,20 +166,29 @@ class Partition:
         state = self._ledger.producers.get(producer_id)
         return None if state is None or state.transaction_offset is None else state.epoch
 
-    def append(self, records: Buffer, *, origin: Origin = "client") -> Appended:
+    def append(
+        self, records: Buffer, *, origin: Origin = "client", check: Callable[[BatchHeader], None] | None = None
+    ) -> Appended:
         """Append batches: all of them or, with an exception, none. They are not durable before `finish_sync`.
 
         Batches that were appended before, known by their sequence numbers, get the offsets of the first time.
-        The broker's own writes (`origin="internal"`) are not bound by max.message.bytes. Raises LogRefusal.
+        The broker's own writes (`origin="internal"`) are not bound by max.message.bytes. `check` sees the header of
+        every batch first, and may raise. Raises LogRefusal.
         """
         self._check_writable()
         now_ms = self._clock()
         batches = split_incoming(records, self._config, origin, now_ms)
-        admission = self._ledger.admit((batch.header for batch in batches), self.log_end_offset, now_ms)
-        pairs = zip(admission.headers, batches, strict=True)
-        fresh = [(header, batch.content) for header, batch in pairs if header is not None]
-        if fresh:
-            self._write([header for header, _ in fresh], [content for _, content in fresh])
+        if check is not None:
+            for batch in batches:
+                check(batch.header)
+        admission = self._ledger.admit([batch.header for batch in batches], self.log_end_offset, now_ms)
+        headers, contents = [], []
+        for header, batch in zip(admission.headers, batches, strict=True):
+            if header is not None:
+                headers.append(header)
+                contents.append(batch.content)
+        if headers:
+            self._write(headers, contents)
             self._ledger.accept(admission)
         return admission.appended
 
@@ -189,7 +198,7 @@ class Partition:
         self._ledger.check_marker(producer_id, producer_epoch)
         now_ms = self._clock()
         content = pack_marker(producer_id, producer_epoch, commit=commit, time_ms=now_ms)
-        header = read_header(content)._replace(base_offset=self.log_end_offset)
+        header = read_header(content).at(self.log_end_offset)
         self._write([header], [memoryview(content)])
         aborted = self._ledger.mark(header, commit=commit, now_ms=now_ms)
         if aborted is not None:
@@ -202,21 +211,26 @@ class Partition:
         """Take one offset for a signal; no client ever sees it as a record. Raises LogRefusal."""
         self._check_writable()
         content = pack_signal_mark(self._clock())
-        header = read_header(content)._replace(base_offset=self.log_end_offset)
+        header = read_header(content).at(self.log_end_offset)
         self._write([header], [memoryview(content)])
         return Appended(header.base_offset, header.base_offset, NO_APPEND_TIME_MS)
 
     def _write(self, headers: Sequence[BatchHeader], contents: Sequence[memoryview]) -> None:
-        with self._failing_on_error():
-            is_full = self._segments.is_full(headers, self._config)
-        if is_full:
+        added_bytes = sum([header.size_bytes for header in headers])
+        if self._needs_roll(headers, added_bytes):
             self._roll()
         try:
             self._segments.write(headers, contents)
         except OSError as error:
             raise self._undo_write(error) from error
         self._unsynced[self] = None
-        self._checkpoint_due_bytes -= sum(header.size_bytes for header in headers)
+        self._checkpoint_due_bytes -= added_bytes
+
+    def _needs_roll(self, headers: Sequence[BatchHeader], added_bytes: int) -> bool:
+        try:
+            return self._segments.is_full(headers, added_bytes, self._config)
+        except OSError as error:
+            raise self._fail(error) from error
 
     def _undo_write(self, error: OSError) -> LogRefusal:
         """A full disk may have room again later; any other failure ends writing."""

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from headrace.log.aborted import AbortedTransaction
 from headrace.log.storage import OpenFile, Span
 
 
-@dataclass(frozen=True, slots=True)
-class Appended:
+class Appended(NamedTuple):
     """Where records went. The time is -1 unless the topic stamps records when they are appended."""
 
     base_offset: int

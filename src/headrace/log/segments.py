@@ -78,15 +78,15 @@ class Segments:
         """Leave no half batch behind a write that failed."""
         self.active.file.truncate(self.active.size_bytes)
 
-    def is_full(self, headers: Sequence[BatchHeader], config: TopicConfig) -> bool:
+    def is_full(self, headers: Sequence[BatchHeader], added_bytes: int, config: TopicConfig) -> bool:
         """Whether the next write wants a new segment. A first batch always fits."""
-        if not self.active.size_bytes:
+        active = self.active
+        if not active.size_bytes:
             return False
-        more_bytes = sum(header.size_bytes for header in headers)
-        newest_ms, first_ms = max(header.max_timestamp_ms for header in headers), self.active.first_timestamp_ms()
+        newest_ms, first_ms = max([header.max_timestamp_ms for header in headers]), active.first_timestamp_ms()
         return (
-            self.active.size_bytes + more_bytes > config.segment_bytes
-            or headers[-1].last_offset - self.active.base_offset > _RELATIVE_OFFSET_MAX
+            active.size_bytes + added_bytes > config.segment_bytes
+            or headers[-1].last_offset - active.base_offset > _RELATIVE_OFFSET_MAX
             or (first_ms != NO_TIMESTAMP_MS and newest_ms - first_ms > config.segment_age_ms_max)
         )
 

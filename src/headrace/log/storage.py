@@ -111,10 +111,12 @@ class OsStorage:
 
     def pwritev(self, descriptor: int, buffers: Sequence[Buffer], position: int) -> None:
         pending: list[Buffer] = list(buffers)
-        while pending:
+        left_bytes = sum(map(len, pending))
+        while left_bytes:
             written = os.pwritev(descriptor, pending[:IO_VECTOR_MAX], position)
             position += written
-            pending = _after(pending, written)
+            left_bytes -= written
+            pending = _after(pending, written) if left_bytes else []
 
     def truncate(self, descriptor: int, size: int) -> None:
         os.ftruncate(descriptor, size)

@@ -61,6 +61,7 @@ class LogStore:
         self._new_id = new_id
         self._lock = lock
         self._topics: dict[str, Topic] = {}
+        self._topics_view = MappingProxyType(self._topics)
         self._names: dict[UUID, str] = {}
         # Deleted topics whose files are not all removed.
         self._leaving: dict[str, TopicMetadata] = {}
@@ -106,7 +107,7 @@ class LogStore:
 
     @property
     def topics(self) -> Mapping[str, Topic]:
-        return MappingProxyType(self._topics)
+        return self._topics_view
 
     def name_of(self, topic_id: UUID) -> str | None:
         """The name of the topic with this id; None when there is none."""

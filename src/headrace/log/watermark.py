@@ -7,7 +7,7 @@ when it was written, so it also tells recovery what was durable at least.
 from __future__ import annotations
 
 import struct
-from dataclasses import astuple, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 
 from headrace.errors import CorruptData, NotFound
@@ -36,7 +36,15 @@ class Watermark:
     """Everything below was synced: the high watermark, unless the broker acks without syncing."""
 
     def encode(self) -> bytes:
-        body = _FIELDS.pack(_MAGIC, *astuple(self))
+        body = _FIELDS.pack(
+            _MAGIC,
+            self.high_watermark,
+            self.last_stable_offset,
+            self.log_start_offset,
+            self.active_base_offset,
+            self.aborted_count,
+            self.durable_offset,
+        )
         return body + _CRC.pack(checksum(body))
 
     @classmethod

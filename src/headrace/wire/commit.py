@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from typing import Literal
+from functools import partial
+from queue import SimpleQueue
+from threading import Thread
+from typing import Literal, NamedTuple
 
 from headrace.log import LogRefusal, LogStore, Partition, SyncTicket
 from headrace.wire.event_log import EventLog
@@ -27,8 +29,8 @@ class Committer:
         self._store = store
         self._durability = durability
         self._advanced = advanced
-        self._thread = ThreadPoolExecutor(1, thread_name_prefix="headrace-sync")
-        self._waiters: list[asyncio.Future[None]] = []
+        self._thread = SyncThread()
+        self._waiters: list[Callable[[], None]] = []
         self._running: asyncio.Task[None] | None = None
 
     def durable(self) -> asyncio.Future[None]:
@@ -36,18 +38,21 @@ class Committer:
 
         A failed sync resolves it too: the caller looks at the partition's high watermark before it acknowledges.
         """
-        loop = asyncio.get_running_loop()
-        waiter: asyncio.Future[None] = loop.create_future()
-        self._waiters.append(waiter)
-        if self._running is None:
-            self._running = loop.create_task(self._rounds())
+        waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self.when_durable(partial(_resolve, waiter))
         return waiter
+
+    def when_durable(self, settled: Callable[[], None]) -> None:
+        """As `durable`, by a call: without a future and a turn of the loop for each of many requests."""
+        self._waiters.append(settled)
+        if self._running is None:
+            self._running = asyncio.get_running_loop().create_task(self._rounds())
 
     async def close(self) -> None:
         """No request is served any more: end the round under way."""
         if self._running is not None:
             await self._running
-        self._thread.shutdown()
+        self._thread.close()
 
     async def _rounds(self) -> None:
         try:
@@ -58,9 +63,8 @@ class Committer:
                 except Exception:
                     # Those who wait see that the high watermark has not moved, and say so.
                     _log.exception("sync round failed")
-                for waiter in waiters:
-                    if not waiter.done():  # its connection may be gone
-                        waiter.set_result(None)
+                for settled in waiters:
+                    _tell(settled)
         finally:
             self._running = None
 
@@ -74,8 +78,7 @@ class Committer:
         tickets = [(partition, partition.begin_sync()) for partition in partitions]
         failures: dict[int, OSError] = {}
         if tickets and self._durability == "fsync":
-            loop = asyncio.get_running_loop()
-            failures = await loop.run_in_executor(self._thread, _sync, [ticket for _, ticket in tickets])
+            failures = await self._thread.sync([ticket for _, ticket in tickets])
         for number, (partition, ticket) in enumerate(tickets):
             self._settle(partition, ticket, failures.get(number))
 
@@ -89,7 +92,65 @@ class Committer:
         self._advanced(partition)
 
 
-def _sync(tickets: Iterable[SyncTicket]) -> dict[int, OSError]:
+class _Order(NamedTuple):
+    tickets: Sequence[SyncTicket]
+    loop: asyncio.AbstractEventLoop
+    settled: asyncio.Future[dict[int, OSError]]
+
+
+class SyncThread:
+    """Runs tickets one after the other. A pool would hand each over with a dozen locks, which every ack waits for."""
+
+    def __init__(self) -> None:
+        self._orders: SimpleQueue[_Order | None] = SimpleQueue()
+        self._thread = Thread(target=self._run, name="headrace-sync", daemon=True)
+
+    async def sync(self, tickets: Sequence[SyncTicket]) -> dict[int, OSError]:
+        """Failures by the ticket's number. Started when it is first needed."""
+        if not self._thread.is_alive():
+            self._thread.start()
+        loop = asyncio.get_running_loop()
+        settled: asyncio.Future[dict[int, OSError]] = loop.create_future()
+        self._orders.put(_Order(tickets, loop, settled))
+        return await settled
+
+    def close(self) -> None:
+        """Nothing is under way."""
+        if self._thread.is_alive():
+            self._orders.put(None)
+            self._thread.join()
+
+    def _run(self) -> None:
+        while (order := self._orders.get()) is not None:
+            try:
+                order.loop.call_soon_threadsafe(_finish, order.settled, run_tickets(order.tickets), None)
+            except Exception as error:
+                order.loop.call_soon_threadsafe(_finish, order.settled, {}, error)
+
+
+def _finish(settled: asyncio.Future[dict[int, OSError]], failures: dict[int, OSError], error: Exception | None) -> None:
+    if settled.done():
+        return
+    if error is not None:
+        settled.set_exception(error)
+    else:
+        settled.set_result(failures)
+
+
+def _resolve(waiter: asyncio.Future[None]) -> None:
+    if not waiter.done():  # its connection may be gone
+        waiter.set_result(None)
+
+
+def _tell(settled: Callable[[], None]) -> None:
+    """One who fails does not keep the others waiting."""
+    try:
+        settled()
+    except Exception:
+        _log.exception("a request cannot be answered")
+
+
+def run_tickets(tickets: Iterable[SyncTicket]) -> dict[int, OSError]:
     """Runs in the thread. Failures by the ticket's number; one partition's failure is not another's."""
     failures = {}
     for number, ticket in enumerate(tickets):

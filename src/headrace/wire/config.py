@@ -72,7 +72,7 @@ class BrokerConfig:
     in_flight_bytes_max: int = 64 * _MIB
     # Of all connections together; above it none is read from.
     in_flight_bytes_total_max: int = 512 * _MIB
-    fetch_bytes_max: int = 55 * _MIB
+    fetch_bytes_max: int = 8 * _MIB
     fetch_wait_ms_max: int = 60_000
     # Responses that a client does not read; further requests of that connection wait above it.
     unsent_bytes_max: int = 8 * _MIB

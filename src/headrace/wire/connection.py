@@ -7,8 +7,9 @@ import socket
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from inspect import iscoroutine
-from typing import Any, Final, cast
+from typing import Any, Final, NamedTuple, cast
 
 from headrace.wire.config import BrokerConfig
 from headrace.wire.door import Door, Visit
@@ -20,7 +21,7 @@ from headrace.wire.outbox import Outbox
 from headrace.wire.packing import Malformed, Reader
 from headrace.wire.protocol import API_VERSIONS, API_VERSIONS_KEY, PRODUCE, SASL_AUTHENTICATE, SASL_HANDSHAKE
 from headrace.wire.request_memory import RequestMemory
-from headrace.wire.services import Call, Services
+from headrace.wire.services import AfterSync, Call, Services
 
 _log = EventLog()
 
@@ -34,18 +35,27 @@ STRANGER_FRAME_BYTES_MAX: Final = 512 * 1024
 KEEP_ALIVE: Final = {"TCP_KEEPIDLE": 60, "TCP_KEEPINTVL": 15, "TCP_KEEPCNT": 4}
 
 
-@dataclass(frozen=True, slots=True)
-class _Received:
+class _Received(NamedTuple):
     route: Route
     header: RequestHeader
+    # That of the header, or the one in which a client is told that it is not spoken here.
+    answer_version: int
     reader: Reader
     size_bytes: int
 
 
 @dataclass(slots=True)
 class _InFlight:
+    """A request that is not answered: a task works on it, or it waits for the disk only."""
+
     received: _Received
-    task: asyncio.Task[Any]
+    task: asyncio.Task[Any] | None = None
+    after: AfterSync[Any] | None = None
+    synced: bool = False
+
+    @property
+    def is_done(self) -> bool:
+        return self.synced if self.task is None else self.task.done()
 
 
 class Connection(asyncio.BufferedProtocol):
@@ -86,6 +96,8 @@ class Connection(asyncio.BufferedProtocol):
         self._reading_paused = False
         self._outbox: Outbox | None = None
         self._outgoing: list[Piece] = []
+        self._flushes = False
+        self._last_call: Call | None = None
 
     # -- called by the event loop -------------------------------------------------------------------------------
 
@@ -165,7 +177,7 @@ class Connection(asyncio.BufferedProtocol):
             self._release(received)
         self._waiting.clear()
         for request in self._in_flight:
-            if request.received.route.waits:
+            if request.received.route.waits and request.task is not None:
                 request.task.cancel()
         if self._visit is not None:
             self._door.leave(self._visit)
@@ -174,7 +186,8 @@ class Connection(asyncio.BufferedProtocol):
     @property
     def unfinished(self) -> list[asyncio.Task[Any]]:
         """Requests that are carried through to their end even when the client is gone."""
-        return [request.task for request in self._in_flight if not request.received.route.waits]
+        tasks = (request.task for request in self._in_flight if not request.received.route.waits)
+        return [task for task in tasks if task is not None]
 
     # -- requests -----------------------------------------------------------------------------------------------
 
@@ -192,8 +205,11 @@ class Connection(asyncio.BufferedProtocol):
         route = ROUTES.get(header.api_key)
         if route is None:
             raise Malformed(f"api key {header.api_key} is not known")
-        if not route.api.speaks(header.version) and header.api_key != API_VERSIONS_KEY:
-            raise Malformed(f"version {header.version} of {route.api.name} is not known")
+        answer_version = header.version
+        if not route.api.speaks(header.version):
+            if header.api_key != API_VERSIONS_KEY:
+                raise Malformed(f"version {header.version} of {route.api.name} is not known")
+            answer_version = API_VERSIONS.version_min
         if not self._session.authenticated and header.api_key not in BEFORE_AUTHENTICATION:
             raise Malformed(f"a {route.api.name} request before authentication")
         if header.api_key != PRODUCE.key and len(frame) > self._config.control_request_bytes_max:
@@ -201,7 +217,7 @@ class Connection(asyncio.BufferedProtocol):
             raise Malformed(f"a {route.api.name} request of {len(frame)} bytes; at most {limit} are accepted")
         self._held_bytes += len(frame)
         self._memory.hold(len(frame))
-        return _Received(route, header, reader, len(frame))
+        return _Received(route, header, answer_version, reader, len(frame))
 
     def _start_requests(self) -> None:
         while self._waiting and self._outbox is not None and not self._outbox.is_full and not self._muted:
@@ -212,6 +228,8 @@ class Connection(asyncio.BufferedProtocol):
                 break
             self._waiting.popleft()
             self._start(received)
+        if self._outgoing and not self._flushes:
+            self._flush()
         self._throttle_reading()
 
     def _throttle_reading(self) -> None:
@@ -240,50 +258,74 @@ class Connection(asyncio.BufferedProtocol):
             self._release(received)
             self._defect(received, error)
             return
-        if iscoroutine(outcome):
+        if isinstance(outcome, AfterSync):
+            request = _InFlight(received, after=outcome)
+            self._in_flight.append(request)
+            self._services.committer.when_durable(partial(self._synced, request))
+        elif iscoroutine(outcome):
             task = asyncio.get_running_loop().create_task(outcome)
             self._in_flight.append(_InFlight(received, task))
             task.add_done_callback(self._answer_finished)
         else:
             self._answer(received, outcome)
 
+    def _synced(self, request: _InFlight) -> None:
+        request.synced = True
+        self._answer_finished()
+
     def _call(self, received: _Received) -> Any:
         api, header = received.route.api, received.header
-        if not api.speaks(header.version):
+        if received.answer_version != header.version:
             return unsupported_api_versions()
         received.reader.skip_tagged_fields(api.flexible_request(header.version))
         request = api.codec.decode_request(header.version, received.reader)
-        call = Call(header.version, header.client_id or "", self._client_host, self._session, self._listener.endpoint)
-        return received.route.handle(self._services, call, request)
+        return received.route.handle(self._services, self._caller(header), request)
 
-    def _answer_finished(self, _: asyncio.Task[Any]) -> None:
+    def _caller(self, header: RequestHeader) -> Call:
+        """Made anew only when the client changes version or name: most send the same kind of request on and on."""
+        call, client_id = self._last_call, header.client_id or ""
+        if call is None or call.version != header.version or call.client_id != client_id:
+            endpoint = self._listener.endpoint
+            call = self._last_call = Call(header.version, client_id, self._client_host, self._session, endpoint)
+        return call
+
+    def _answer_finished(self, _: asyncio.Task[Any] | None = None) -> None:
         """Answers leave in the order of their requests: those that are ready wait for the one in front."""
-        while self._in_flight and self._in_flight[0].task.done():
+        while self._in_flight and self._in_flight[0].is_done:
             request = self._in_flight.popleft()
-            if request.task.cancelled():
-                self._release(request.received)
-                continue
-            error = request.task.exception()
-            if error is not None:
-                self._release(request.received)
-                self._defect(request.received, error)
-            else:
-                self._answer(request.received, request.task.result())
-        self._start_requests()
+            if request.after is not None:
+                self._answer(request.received, request.after.answer())
+            elif request.task is not None:
+                self._answer_task(request.received, request.task)
+        if not self._in_flight:
+            # No other answer can become ready in this turn.
+            self._flush()
+        if self._waiting or self._reading_paused:
+            self._start_requests()
+
+    def _answer_task(self, received: _Received, task: asyncio.Task[Any]) -> None:
+        if task.cancelled():
+            self._release(received)
+            return
+        error = task.exception()
+        if error is not None:
+            self._release(received)
+            self._defect(received, error)
+        else:
+            self._answer(received, task.result())
 
     def _answer(self, received: _Received, response: object) -> None:
         self._release(received)
         self._mute()
         if response is None or self._transport is None:
             return
-        api, header = received.route.api, received.header
-        version = header.version if api.speaks(header.version) else API_VERSIONS.version_min
+        api, version = received.route.api, received.answer_version
         try:
             body = api.codec.encode_response(version, response)
         except Exception as error:
             self._defect(received, error)
             return
-        self._send(response_frame(header.correlation_id, api.flexible_response(version), body))
+        self._send(response_frame(received.header.correlation_id, api.flexible_response(version), body))
         if self._session.authenticated:
             self._receiver.frame_bytes_max = self._config.request_bytes_max
         if self._session.rejected:
@@ -307,11 +349,13 @@ class Connection(asyncio.BufferedProtocol):
 
     def _send(self, pieces: list[Piece]) -> None:
         """Answers that are ready in the same turn of the loop leave in one write."""
-        if not self._outgoing:
-            asyncio.get_running_loop().call_soon(self._flush)
         self._outgoing += pieces
+        if self._in_flight and not self._flushes:
+            self._flushes = True
+            asyncio.get_running_loop().call_soon(self._flush)
 
     def _flush(self) -> None:
+        self._flushes = False
         pieces, self._outgoing = self._outgoing, []
         if pieces and self._outbox is not None:
             if self._visit is not None:

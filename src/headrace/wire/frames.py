@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import Final
+from struct import Struct
+from typing import Final, NamedTuple
 
 import numpy as np
 
@@ -15,6 +15,10 @@ LENGTH_BYTES: Final = 4
 RECEIVE_BUFFER_BYTES: Final = 64 * 1024
 # A claimed length is believed this far before its bytes arrive; beyond it the buffer grows with them.
 TRUSTED_FRAME_BYTES: Final = 1024 * 1024
+
+# Api key, version, correlation id; and of a response its length and the correlation id.
+_HEADER: Final = Struct(">hhi")
+_RESPONSE: Final = Struct(">ii")
 
 Part = bytes | bytearray | memoryview
 Piece = Part | Span
@@ -27,13 +31,14 @@ class FrameReceiver:
     The transport asks for `free()` space, fills it, and calls `advance`, which yields every frame completed by that.
     """
 
-    __slots__ = ("_filled", "_large", "_large_bytes", "_shared", "frame_bytes_max")
+    __slots__ = ("_filled", "_large", "_large_bytes", "_shared", "_view", "frame_bytes_max")
 
     def __init__(self, frame_bytes_max: int) -> None:
         # May be changed at any time; frames whose length was read already are not concerned.
         self.frame_bytes_max = frame_bytes_max
         # Made with the first byte: who never says anything costs next to nothing.
         self._shared = bytearray()
+        self._view = memoryview(self._shared)
         self._large: memoryview | None = None
         self._large_bytes = 0
         self._filled = 0
@@ -42,7 +47,9 @@ class FrameReceiver:
         """Space to receive into; never empty."""
         if not self._shared:
             self._shared = bytearray(RECEIVE_BUFFER_BYTES)
-        return memoryview(self._shared if self._large is None else self._large)[self._filled :]
+            self._view = memoryview(self._shared)
+        view = self._view if self._large is None else self._large
+        return view[self._filled :] if self._filled else view
 
     @property
     def is_partial(self) -> bool:
@@ -52,10 +59,7 @@ class FrameReceiver:
     def advance(self, received: int) -> Iterator[memoryview | bytes]:
         """Called after `received` bytes were put into `free()`. Raises Malformed on an impossible length."""
         self._filled += received
-        if self._large is not None:
-            yield from self._advance_large(self._large)
-        else:
-            yield from self._advance_shared()
+        return self._advance_shared() if self._large is None else self._advance_large(self._large)
 
     def _advance_large(self, large: memoryview) -> Iterator[memoryview]:
         if self._filled == self._large_bytes:
@@ -72,7 +76,7 @@ class FrameReceiver:
             if total > self._filled - start:
                 self._expect(start, total)
                 return
-            yield bytes(memoryview(self._shared)[start + LENGTH_BYTES : start + total])
+            yield bytes(self._view[start + LENGTH_BYTES : start + total])
             start += total
         self._keep_rest(self._shared, start)
 
@@ -85,6 +89,9 @@ class FrameReceiver:
         self._keep_rest(self._large, start)
 
     def _keep_rest(self, target: bytearray | memoryview, start: int) -> None:
+        if start == self._filled:
+            self._filled = 0
+            return
         rest = self._shared[start : self._filled]
         target[: len(rest)] = rest
         self._filled = len(rest)
@@ -101,8 +108,7 @@ def _room(size_bytes: int) -> memoryview:
     return np.empty(size_bytes, dtype=np.uint8).data
 
 
-@dataclass(frozen=True, slots=True)
-class RequestHeader:
+class RequestHeader(NamedTuple):
     api_key: int
     version: int
     correlation_id: int
@@ -111,11 +117,12 @@ class RequestHeader:
 
 def read_header(reader: Reader) -> RequestHeader:
     """The part of the header that every version has. Tagged fields, where the version has them, are still unread."""
-    return RequestHeader(reader.int16(), reader.int16(), reader.int32(), reader.nullable_string())
+    api_key, version, correlation_id = reader.fields(_HEADER)
+    return RequestHeader(api_key, version, correlation_id, reader.nullable_string())
 
 
 def response_frame(correlation_id: int, flexible_header: bool, body: Sequence[Piece]) -> list[Piece]:
     """The whole response as pieces to send one after the other; the body is not copied."""
     tags = b"\0" if flexible_header else b""
-    size = LENGTH_BYTES + len(tags) + sum(len(part) for part in body)
-    return [INT32.pack(size) + INT32.pack(correlation_id) + tags, *body]
+    size = LENGTH_BYTES + len(tags) + sum([len(part) for part in body])
+    return [_RESPONSE.pack(size, correlation_id) + tags, *body]

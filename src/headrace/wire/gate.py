@@ -27,10 +27,12 @@ class IngestGate:
     def gated(self, partitions: Iterable[tuple[str, int]]) -> list[Partition]:
         """Those of the named partitions that have a policy: none, almost always."""
         found = []
+        topics = self._store.topics
         for name, index in partitions:
-            topic = self._store.topics.get(name)
-            limited = topic is not None and topic.config.headrace_backlog_policy != "unbounded"
-            if topic is not None and limited and 0 <= index < len(topic.partitions):
+            topic = topics.get(name)
+            if topic is None or topic.config.headrace_backlog_policy == "unbounded":
+                continue
+            if 0 <= index < len(topic.partitions):
                 found.append(topic.partitions[index])
         return found
 

@@ -10,8 +10,8 @@ import asyncio
 import os
 import socket
 from collections import deque
-from collections.abc import Callable, Iterable
-from typing import Final
+from collections.abc import Callable, Sequence
+from typing import Final, cast
 
 from headrace.log import Span
 from headrace.wire.frames import Part, Piece
@@ -55,7 +55,11 @@ class Outbox:
         """Whether the client has to read before more is prepared for it."""
         return self._queued_bytes + self._transport.get_write_buffer_size() > self._unsent_bytes_max
 
-    def send(self, pieces: Iterable[Piece]) -> None:
+    def send(self, pieces: Sequence[Piece]) -> None:
+        if not self._pieces and not self._blocked and _is_short(pieces):
+            # The transport holds nothing, and most answers are such.
+            self._transport.write(b"".join(cast(Sequence[Part], pieces)))
+            return
         for piece in pieces:
             if len(piece):
                 self._pieces.append(piece)
@@ -162,6 +166,16 @@ class Outbox:
             return span.send(self._socket.fileno(), TURN_BYTES_MAX)
         except (BlockingIOError, BrokenPipeError, ConnectionResetError):
             return 0
+
+
+def _is_short(pieces: Sequence[Piece]) -> bool:
+    """Whether it is bytes, few enough to be joined."""
+    size_bytes = 0
+    for piece in pieces:
+        if isinstance(piece, Span):
+            return False
+        size_bytes += len(piece)
+    return 0 < size_bytes <= JOINED_BYTES_MAX
 
 
 def _own_socket(transport: asyncio.Transport) -> socket.socket | None:

@@ -40,25 +40,26 @@ class Reader:
     def remaining(self) -> int:
         return self._end - self.position
 
-    def _number(self, kind: struct.Struct) -> int:
+    def fields(self, kind: struct.Struct) -> tuple[int, ...]:
+        """Numbers that stand one after the other."""
         try:
-            (value,) = kind.unpack_from(self._buffer, self.position)
+            values = kind.unpack_from(self._buffer, self.position)
         except struct.error:
             raise Malformed(f"ends inside a number of {kind.size} bytes") from None
         self.position += kind.size
-        return int(value)
+        return values
 
     def int8(self) -> int:
-        return self._number(INT8)
+        return self.fields(INT8)[0]
 
     def int16(self) -> int:
-        return self._number(INT16)
+        return self.fields(INT16)[0]
 
     def int32(self) -> int:
-        return self._number(INT32)
+        return self.fields(INT32)[0]
 
     def int64(self) -> int:
-        return self._number(INT64)
+        return self.fields(INT64)[0]
 
     def float64(self) -> float:
         return float(FLOAT64.unpack(self.take(FLOAT64.size))[0])
@@ -67,6 +68,9 @@ class Reader:
         return UUID(bytes=bytes(self.take(UUID_BYTES)))
 
     def unsigned_varint(self) -> int:
+        if self.position < self._end and (first := self._buffer[self.position]) < 0x80:
+            self.position += 1
+            return first
         value = 0
         try:
             for shift in range(0, VARINT_SHIFT_MAX + 1, 7):
@@ -81,11 +85,12 @@ class Reader:
 
     def take(self, length: int) -> memoryview:
         """The next `length` bytes, not copied."""
-        if length < 0 or length > self.remaining:
+        start = self.position
+        end = start + length
+        if length < 0 or end > self._end:
             raise Malformed(f"a field of {length} bytes where {self.remaining} are left")
-        taken = self._buffer[self.position : self.position + length]
-        self.position += length
-        return taken
+        self.position = end
+        return self._buffer[start:end]
 
     def _text(self, length: int) -> str:
         try:
@@ -94,7 +99,7 @@ class Reader:
             raise Malformed("a string that is not UTF-8") from None
 
     def nullable_string(self, flexible: bool = False) -> str | None:
-        length = self.unsigned_varint() - 1 if flexible else self.int16()
+        length = self.unsigned_varint() - 1 if flexible else self.fields(INT16)[0]
         return None if length == -1 else self._text(length)
 
     def string(self, flexible: bool = False) -> str:
@@ -104,13 +109,13 @@ class Reader:
         return text
 
     def nullable_bytes(self, flexible: bool = False) -> memoryview | None:
-        length = self.unsigned_varint() - 1 if flexible else self.int32()
+        length = self.unsigned_varint() - 1 if flexible else self.fields(INT32)[0]
         return None if length == -1 else self.take(length)
 
     def nullable_array_length(self, flexible: bool = False) -> int | None:
         """The length of an array. An entry has at least one byte: a longer claim is refused."""
-        length = self.unsigned_varint() - 1 if flexible else self.int32()
-        if length < -1 or length > self.remaining:
+        length = self.unsigned_varint() - 1 if flexible else self.fields(INT32)[0]
+        if length < -1 or length > self._end - self.position:
             raise Malformed(f"an array of {length} entries in {self.remaining} bytes")
         return None if length == -1 else length
 
@@ -149,6 +154,10 @@ class Writer:
 
     def getvalue(self) -> bytes:
         return bytes(self._buffer)
+
+    def fields(self, kind: struct.Struct, *values: int) -> None:
+        """Numbers one after the other."""
+        self._buffer += kind.pack(*values)
 
     def int8(self, value: int) -> None:
         self._buffer += INT8.pack(value)

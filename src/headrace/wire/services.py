@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, Generic, TypeVar
 
 from headrace.credential import CREDENTIAL_FILE, OWN_MECHANISM, OWN_USER
 from headrace.log import LogStore
@@ -28,6 +28,8 @@ from headrace.wire.security.throttle import Throttle
 from headrace.wire.sequencer import Sequencer
 from headrace.wire.transaction_service import TRANSACTIONS_TOPIC, TransactionService
 from headrace.wire.waiters import FetchWaiters
+
+Response = TypeVar("Response")
 
 INTERNAL_TOPICS = frozenset({OFFSETS_TOPIC, TRANSACTIONS_TOPIC, SIGNALS_TOPIC})
 
@@ -64,6 +66,16 @@ class Services:
     cluster_id: str
     # Something began that depends on the time.
     wake_ticker: Callable[[], None]
+
+
+@dataclass(frozen=True, slots=True)
+class AfterSync(Generic[Response]):
+    """A handler's answer that waits for the disk and for nothing else: made when what was appended is settled.
+
+    None where the client wants no answer. It must not write anything more.
+    """
+
+    answer: Callable[[], Response | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +122,8 @@ class Call:
 
     def charge(self, throttle: Throttle, kind: str, size_bytes: int) -> int:
         """Count bytes against the client's quota: how long it is not served after this, which it is told."""
+        if throttle.is_off:
+            return 0
         user = self.access.principal.removeprefix("User:")
         self.session.throttle_ms = throttle.charge(kind, user, self.client_id, size_bytes)
         return self.session.throttle_ms

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from typing import Final
 from uuid import UUID
 
 from headrace.errors import Conflict, HeadraceError, InvalidConfig, InvalidInput, NotFound
@@ -52,12 +53,21 @@ def as_refusals() -> Iterator[None]:
     """Turns errors of the log into the codes that clients know."""
     try:
         yield
-    except LogRefusal as error:
-        raise Refusal(ErrorCode(error.error_code), str(error), error.record_errors) from error
-    except HeadraceError as error:
-        raise Refusal(_code_of(error), str(error)) from error
-    except OSError as error:
-        raise Refusal(ErrorCode.KAFKA_STORAGE_ERROR, str(error)) from error
+    except LOG_ERRORS as error:
+        raise as_refusal(error) from error
+
+
+LOG_ERRORS: Final = (HeadraceError, OSError)
+"""What the log raises on purpose."""
+
+
+def as_refusal(error: HeadraceError | OSError) -> Refusal:
+    """An error of the log in the code that clients know."""
+    if isinstance(error, LogRefusal):
+        return Refusal(ErrorCode(error.error_code), str(error), error.record_errors)
+    if isinstance(error, HeadraceError):
+        return Refusal(_code_of(error), str(error))
+    return Refusal(ErrorCode.KAFKA_STORAGE_ERROR, str(error))
 
 
 def _code_of(error: HeadraceError) -> ErrorCode:

@@ -2,26 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Coroutine, Mapping, Sequence
+from functools import partial
+from typing import NamedTuple
 
-from headrace.log import Partition, parse_batches
+from headrace.log import BatchHeader, Partition
 from headrace.signals import SIGNALS_TOPIC
 from headrace.wire.codes import ErrorCode, Refusal
-from headrace.wire.handlers.creation import as_refusals, topic_name
+from headrace.wire.handlers.creation import LOG_ERRORS, as_refusal, as_refusals, topic_name
 from headrace.wire.messages.produce import ProducedPartition, ProducePartition, ProduceRequest, ProduceResponse
 from headrace.wire.security.quota_book import PRODUCE
 from headrace.wire.security.resources import Operation, topic, transactional_id
 from headrace.wire.sequencer import read_signals
-from headrace.wire.services import INTERNAL_TOPICS, Call, Services
+from headrace.wire.services import INTERNAL_TOPICS, AfterSync, Call, Services
 
 _NO_ACKS = 0
 # Since when a version belongs to the newer transaction protocol.
 _ADDS_PARTITIONS_SINCE = 12
 
 
-@dataclass(frozen=True, slots=True)
-class _Outcome:
+class _Outcome(NamedTuple):
     """The answer for one partition, if its records become durable."""
 
     answer: ProducedPartition
@@ -29,7 +29,12 @@ class _Outcome:
     end_offset: int = -1
 
 
-async def produce(services: Services, call: Call, request: ProduceRequest) -> ProduceResponse | None:
+Answer = ProduceResponse | AfterSync[ProduceResponse] | None
+
+
+def produce(
+    services: Services, call: Call, request: ProduceRequest
+) -> Answer | Coroutine[None, None, ProduceResponse | None]:
     """None: the client wants no answer. Acknowledged records are on disk, with acks=1 as with acks=all."""
     if request.acks not in (-1, 0, 1):
         return _refused(request, ErrorCode.INVALID_REQUIRED_ACKS)
@@ -37,26 +42,46 @@ async def produce(services: Services, call: Call, request: ProduceRequest) -> Pr
         if not call.allows(Operation.WRITE, transactional_id(request.transactional_id)):
             return _refused(request, ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED)
         services.wake_ticker()
-    outcomes = await _append_all(services, call, request)
-    size_bytes = sum(len(entry.records) for entry in request.partitions if entry.records is not None)
-    throttle_time_ms = call.charge(services.throttle, PRODUCE, size_bytes)
-    if any(outcome.partition is not None for outcome in outcomes):
-        durable = services.committer.durable()
-        if request.acks == _NO_ACKS:
-            return None
-        await durable
-    if request.acks == _NO_ACKS:
-        return None
-    return ProduceResponse(tuple(_settled(outcome) for outcome in outcomes), throttle_time_ms)
+    places = [(_name(services, entry), entry.partition_index) for entry in request.partitions]
+    gated = services.gate.gated(places)
+    if gated or any(name == SIGNALS_TOPIC for name, _ in places):
+        return _produce_in_turn(services, call, request, gated)
+    return _answer(services, call, request, [_append(services, call, entry, {}) for entry in request.partitions])
 
 
-async def _append_all(services: Services, call: Call, request: ProduceRequest) -> list[_Outcome]:
-    """Waits only in front of topics with a limited backlog."""
-    gated = services.gate.gated((_name(services, entry), entry.partition_index) for entry in request.partitions)
-    if not gated:
-        return [await _take(services, call, entry, {}) for entry in request.partitions]
+async def _produce_in_turn(
+    services: Services, call: Call, request: ProduceRequest, gated: list[Partition]
+) -> ProduceResponse | None:
+    """For topics with a limited backlog, in front of which it may have to wait, and for signals."""
     async with services.gate.passage(gated, request.timeout_ms) as closed:
-        return [await _take(services, call, entry, closed) for entry in request.partitions]
+        outcomes = [await _take(services, call, entry, closed) for entry in request.partitions]
+    answer = _answer(services, call, request, outcomes)
+    if isinstance(answer, AfterSync):
+        await services.committer.durable()
+        return answer.answer()
+    return answer
+
+
+def _answer(services: Services, call: Call, request: ProduceRequest, outcomes: Sequence[_Outcome]) -> Answer:
+    """Once nothing is appended any more: now, or when the disk has it."""
+    size_bytes = sum([len(entry.records) for entry in request.partitions if entry.records is not None])
+    throttle_time_ms = call.charge(services.throttle, PRODUCE, size_bytes)
+    waits = any(outcome.partition is not None for outcome in outcomes)
+    if request.acks == _NO_ACKS:
+        if waits:
+            services.committer.when_durable(_nobody_waits)
+        return None
+    if waits:
+        return AfterSync(partial(_response, outcomes, throttle_time_ms))
+    return _response(outcomes, throttle_time_ms)
+
+
+def _nobody_waits() -> None:
+    """The records are synced all the same."""
+
+
+def _response(outcomes: Sequence[_Outcome], throttle_time_ms: int) -> ProduceResponse:
+    return ProduceResponse(tuple([_settled(outcome) for outcome in outcomes]), throttle_time_ms)
 
 
 async def _take(
@@ -81,19 +106,19 @@ def _refused(request: ProduceRequest, code: ErrorCode) -> ProduceResponse:
 
 def _append(services: Services, call: Call, entry: ProducePartition, closed: Mapping[Partition, Refusal]) -> _Outcome:
     try:
-        with as_refusals():
-            name = topic_name(services, entry.topic, entry.topic_id)
-            call.require(Operation.WRITE, topic(name))
-            partition = services.store.partition(name, entry.partition_index)
-            if name in INTERNAL_TOPICS:
-                raise Refusal(ErrorCode.INVALID_TOPIC_EXCEPTION, f"{name} is the broker's own")
-            if partition in closed:
-                raise closed[partition]
-            records = b"" if entry.records is None else entry.records
-            _check_transactional(services, call, partition, records)
-            appended = partition.append(records)
+        name = topic_name(services, entry.topic, entry.topic_id)
+        call.require(Operation.WRITE, topic(name))
+        partition = services.store.partition(name, entry.partition_index)
+        if name in INTERNAL_TOPICS:
+            raise Refusal(ErrorCode.INVALID_TOPIC_EXCEPTION, f"{name} is the broker's own")
+        if partition in closed:
+            raise closed[partition]
+        records = b"" if entry.records is None else entry.records
+        appended = partition.append(records, check=partial(_check_transactional, services, call, partition))
     except Refusal as refusal:
         return _refusal(entry, refusal)
+    except LOG_ERRORS as error:
+        return _refusal(entry, as_refusal(error))
     answer = ProducedPartition(
         entry.topic,
         entry.partition_index,
@@ -133,14 +158,15 @@ def _refusal(entry: ProducePartition, refusal: Refusal) -> _Outcome:
     )
 
 
-def _check_transactional(services: Services, call: Call, partition: Partition, records: bytes | memoryview) -> None:
+def _check_transactional(services: Services, call: Call, partition: Partition, header: BatchHeader) -> None:
     """Clients of the older protocol added the partition by a request of its own."""
+    if not header.is_transactional:
+        return
     key = (partition.topic, partition.index)
-    for header in parse_batches(records):
-        if header.is_transactional and call.version >= _ADDS_PARTITIONS_SINCE:
-            services.transactions.begin_write(header.producer_id, header.producer_epoch, key)
-        elif header.is_transactional:
-            services.transactions.transactions.check_write(header.producer_id, header.producer_epoch, key)
+    if call.version >= _ADDS_PARTITIONS_SINCE:
+        services.transactions.begin_write(header.producer_id, header.producer_epoch, key)
+    else:
+        services.transactions.transactions.check_write(header.producer_id, header.producer_epoch, key)
 
 
 def _settled(outcome: _Outcome) -> ProducedPartition:

@@ -40,12 +40,14 @@ from headrace.wire.messages.cluster import (
     SupportedFeature,
 )
 from headrace.wire.protocol import Api
-from headrace.wire.services import Call, Services
+from headrace.wire.services import AfterSync, Call, Services
 
 Request = TypeVar("Request")
 Response = TypeVar("Response")
 
-Handler = Callable[[Services, Call, Request], Response | Coroutine[Any, Any, Response | None]]
+Handler = Callable[
+    [Services, Call, Request], Response | AfterSync[Response] | Coroutine[Any, Any, Response | None] | None
+]
 
 
 # Version 2 of transactions: every transaction has an epoch of its own, and partitions are added by being written to.

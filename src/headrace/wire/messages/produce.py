@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from struct import Struct
 from typing import Final, NamedTuple
 from uuid import UUID
 
@@ -15,6 +16,12 @@ BY_ID_SINCE: Final = 13
 # Older versions carry older record formats. They are advertised all the same: librdkafka before 2.11.1 stops
 # compressing when the range does not begin at 0.
 VERSION_MIN: Final = 3
+
+
+_ACKS_AND_TIMEOUT: Final = Struct(">hi")
+# Partition, error code, base offset, append time; since version 5 the start of the log.
+_PRODUCED: Final = Struct(">ihqq")
+_PRODUCED_SINCE_5: Final = Struct(">ihqqq")
 
 
 class ProducePartition(NamedTuple):
@@ -55,7 +62,7 @@ def decode_request(version: int, reader: Reader) -> ProduceRequest:
         raise Malformed(f"a Produce request of version {version}, whose record format is no longer supported")
     flexible = version >= FLEXIBLE_SINCE
     transactional_id = reader.nullable_string(flexible)
-    acks, timeout_ms = reader.int16(), reader.int32()
+    acks, timeout_ms = reader.fields(_ACKS_AND_TIMEOUT)
     partitions: list[ProducePartition] = []
     for _ in range(reader.array_length(flexible)):
         topic = read_topic(reader, flexible, version >= BY_ID_SINCE)
@@ -86,12 +93,11 @@ def encode_response(version: int, response: ProduceResponse) -> list[bytes]:
 
 def _write_produced(writer: Writer, version: int, partition: ProducedPartition) -> None:
     flexible = version >= FLEXIBLE_SINCE
-    writer.int32(partition.partition_index)
-    writer.int16(partition.error_code)
-    writer.int64(partition.base_offset)
-    writer.int64(partition.log_append_time_ms)
+    fields = (partition.partition_index, partition.error_code, partition.base_offset, partition.log_append_time_ms)
     if version >= 5:
-        writer.int64(partition.log_start_offset)
+        writer.fields(_PRODUCED_SINCE_5, *fields, partition.log_start_offset)
+    else:
+        writer.fields(_PRODUCED, *fields)
     if version >= 8:
         writer.array_length(len(partition.record_errors), flexible)
         for batch_index, message in partition.record_errors:

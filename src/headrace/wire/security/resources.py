@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import IntEnum
+from functools import lru_cache
 from typing import Final
 
 from headrace.wire.codes import ErrorCode
+
+TOPICS_KNOWN: Final = 10_000
 
 
 class ResourceKind(IntEnum):
@@ -61,6 +64,8 @@ class Resource:
 CLUSTER: Final = Resource(ResourceKind.CLUSTER, "kafka-cluster")
 
 
+# Those asked for lately are not made anew for every request.
+@lru_cache(maxsize=TOPICS_KNOWN)
 def topic(name: str) -> Resource:
     return Resource(ResourceKind.TOPIC, name)
 

@@ -31,6 +31,11 @@ class Throttle:
         self._monotonic_ms = monotonic_ms
         self._meters: OrderedDict[tuple[str, QuotaKey], _Meter] = OrderedDict()
 
+    @property
+    def is_off(self) -> bool:
+        """Nobody has a quota."""
+        return not self._book().rules
+
     def charge(self, kind: str, user: str, client_id: str, size_bytes: int) -> int:
         """How many milliseconds the client must not be served now that it took so much; 0 when it may go on."""
         book = self._book()
