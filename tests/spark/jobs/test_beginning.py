@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -38,6 +39,30 @@ def _fails(*_: object, **__: object) -> None:
 
 def queries(stack: Stack, name: str) -> list[str]:
     return [query.name for query in stack.engine.status(name).queries]
+
+
+def totals(stack: Stack, name: str) -> dict[str, int]:
+    """Rows of each node, as the status shows them."""
+    found: Counter[str] = Counter()
+    for query in stack.engine.status(name).queries:
+        found.update({count.node: count.rows_out_total for count in query.nodes})
+    return dict(found)
+
+
+def test_totals_go_on_in_a_query_that_begins_anew_once_for_each_node(stack: Stack) -> None:
+    source, target, name = stack.topic("u", ROWS), stack.topic("uout"), stack.name("counted-on")
+    read = f'topic {source} schema="id BIGINT, k STRING, v INT" as in'
+    text = f"{read} ! deduplicate {{key}} as once ! to-topic {target} as out"
+    stack.run(stack.pipeline(text.format(key="id"), name))
+    assert totals(stack, name) == {"in": 5, "once": 5, "out": 5}
+    stack.produce(source, MORE)
+    changed = f"{text.format(key='k')}\n@in ! deduplicate v as other ! to-topic {target} as out2"
+    document = stack.pipeline(changed, name)
+    stack.engine.start(document, begin="last-commit")
+    stack.finish(document)
+    found = totals(stack, name)
+    assert (found["once"], found["out"], found["other"]) == (5 + 2, 5 + 2, 3)
+    assert found["in"] in (5 + 3, 5 + 2 * 3), "read by one query, or by each"
 
 
 def test_a_renamed_node_goes_on_with_its_state_and_its_query_keeps_its_name(stack: Stack) -> None:
@@ -185,8 +210,11 @@ def test_files_are_not_overwritten_by_what_begins_anew(stack: Stack, tmp_path: P
     source, name = stack.topic("w", ROWS), stack.name("files")
     document = stack.pipeline(f'topic {source} schema="id BIGINT" ! deduplicate id as a ! to-file {tmp_path}', name)
     stack.run(document)
+    counted = totals(stack, name)
     before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
     stack.run(document, reset=True)
+    assert queries(stack, name) == ["a.2"]
+    assert totals(stack, name) == {node: 2 * rows for node, rows in counted.items()}, "they go on"
     after = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
     assert before.items() < after.items()
     assert sum(content.count(b"\n") for content in after.values()) == 10

@@ -144,7 +144,7 @@ def test_totals_last_through_restarts(stack: Stack, between: str, *, lost: bool)
     assert totals["out"].rows_out_total == len(stack.rows(target))
     stack.run(document, reset=True)
     (anew,) = stack.engine.status(document.name).queries
-    assert next(count.rows_out_total for count in anew.nodes if count.node == "src") == 150
+    assert next(count.rows_out_total for count in anew.nodes if count.node == "src") == 300
 
 
 def test_tumbling_window_final_equals_batch(stack: Stack) -> None:

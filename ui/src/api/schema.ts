@@ -1384,7 +1384,7 @@ export interface components {
         };
         /**
          * NodeFigures
-         * @description Since the pipeline was first started, or reset; `rate` in rows out per second, over the last seconds.
+         * @description Since the pipeline was first started, also through resets; `rate` in rows out per second, over the last seconds.
          *
          *     `state_bytes`: what the state of a serial operator takes on disk; null for a node that keeps none there.
          */

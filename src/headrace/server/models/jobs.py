@@ -34,7 +34,7 @@ class JobError(Model):
 
 
 class NodeFigures(Model):
-    """Since the pipeline was first started, or reset; `rate` in rows out per second, over the last seconds.
+    """Since the pipeline was first started, also through resets; `rate` in rows out per second, over the last seconds.
 
     `state_bytes`: what the state of a serial operator takes on disk; null for a node that keeps none there.
     """

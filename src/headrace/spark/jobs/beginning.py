@@ -100,6 +100,8 @@ class Beginning:
     """Whether the pipeline has commits that it does not go on from."""
     again: Mapping[str, int] = field(default_factory=dict)
     """Topic → records that the pipeline has read and committed before, and that it reads again."""
+    carried: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    """Stored query that ends → its nodes that are here now: their totals go on."""
 
     @property
     def goes_on(self) -> bool:
@@ -219,9 +221,21 @@ def begun(
             opened = _begun(found, replace(one, stored=None, renamed={}), locate, starts, begin)
             opened = replace(opened, plan=replace(one.plan, name=name))
         made.append(opened)
+    made = _carrying(made, [one.name for one in found.stored if one.has_commits and one.name not in kept])
     committed = {one.name for one in found.stored if one.has_commits}
     fresh = {one.plan.name for one in made if one.stored is None}
     return ledger.started(map(_entry, made), fresh, committed), tuple(made)
+
+
+def _carrying(made: Sequence[Beginning], ended: Sequence[str]) -> list[Beginning]:
+    """What is counted of a node goes on in one of the queries that begin with it, so that no total falls or doubles."""
+    claimed: set[str] = set()
+    found: list[Beginning] = []
+    for one in made:
+        nodes = frozenset() if one.goes_on else frozenset(one.plan.members) - claimed
+        claimed |= nodes
+        found.append(replace(one, carried=dict.fromkeys(ended, nodes) if nodes else {}))
+    return found
 
 
 def own_name(plan: QueryPlan) -> str:

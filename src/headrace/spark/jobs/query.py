@@ -19,6 +19,7 @@ from headrace.spark.jobs.beginning import Beginning
 from headrace.spark.jobs.moving import moved
 from headrace.spark.jobs.progress import QueryProgress
 from headrace.spark.jobs.sink import Committer
+from headrace.spark.jobs.totals import carried_totals
 from headrace.spark.jobs.watchdog import Step
 from headrace.spark.planning.plan import QueryPlan, identity
 from headrace.spark.planning.tables import TABLE_TOPIC_CONFIG
@@ -82,7 +83,9 @@ def open_query(home: QueryHome, log: CommitLog, beginning: Beginning) -> CommitR
     if last is None or (last.batch == OPENED and beginning.stored is None):
         starts = {node: dict(offsets) for node, offsets in beginning.starts.items()}
         released = {node: dict(offsets) for node, offsets in beginning.released.items()}
-        last = CommitRecord(OPENED, time.time_ns() // 1_000_000, wanted, starts, released=released or None)
+        totals = carried_totals(log, home.jobs_directory, home.pipeline, beginning.carried)
+        now_ms = time.time_ns() // 1_000_000
+        last = CommitRecord(OPENED, now_ms, wanted, starts, released=released or None, totals=totals)
         log.commit(last, {})
         return last
     last = last.with_sources(beginning.topics)

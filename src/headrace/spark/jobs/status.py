@@ -13,8 +13,8 @@ ShownState = Literal["starting", "running", "paused", "stopping", "stopped", "fa
 
 @dataclass(frozen=True, slots=True)
 class NodeCount:
-    """Since the pipeline was first started, or reset: rows that left the node, rows that could not be read, late rows;
-    and how often a serial operator made rows its own to write to them.
+    """Since the pipeline was first started, also through resets: rows that left the node, rows that could not be read,
+    late rows; and how often a serial operator made rows its own to write to them.
 
     `state_bytes` is what the state of a serial operator takes on disk; None for a node that keeps none there.
     """

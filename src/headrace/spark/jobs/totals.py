@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import json
 import os
+from collections import Counter
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from headrace.spark.writing.commit import OPENED, CommitRecord
+from headrace.spark.writing.commit import OPENED, CommitLog, CommitRecord
 
 _FILE: Final = "totals.json"
 
@@ -61,3 +62,27 @@ class TotalsFile:
             return Reported(**fields) if fields.pop("identity", None) == self._identity else None
         except (OSError, ValueError, TypeError, AttributeError):
             return None
+
+
+def carried_totals(
+    log: CommitLog, jobs_directory: Path, pipeline: str, carried: Mapping[str, frozenset[str]]
+) -> dict[str, Any] | None:
+    """What queries that have ended counted of these nodes, for the first record of the one that goes on with them.
+
+    `carried` is ended query → nodes. None where nothing was counted.
+    """
+    tasks: Counter[tuple[str, str]] = Counter()
+    sums: dict[str, Counter[str]] = {"rows": Counter(), "bad": Counter(), "late": Counter()}
+    for name, nodes in carried.items():
+        last = log.of(f"{pipeline}.{name}").peek()
+        if last is None or last.totals is None:
+            continue
+        reported = TotalsFile(jobs_directory / pipeline / name, last.identity).reported(last).to_json()
+        for figure, counted in sums.items():
+            counted.update({node: value for node, value in reported[figure].items() if node in nodes})
+        tasks.update({(node, what): value for node, what, value in last.totals["tasks"]["totals"] if node in nodes})
+    if not tasks and not any(sums.values()):
+        return None
+    totals = [[node, what, value] for (node, what), value in tasks.items()]
+    reported_rows = Reported(OPENED, **{figure: dict(counted) for figure, counted in sums.items()})
+    return {"tasks": {"totals": totals, "rows": {}, "failed": 0}, "reported": reported_rows.to_json()}

@@ -100,6 +100,10 @@ class CommitLog:
         self._transaction: Transaction | None = None
         self._last: CommitRecord | None = None
 
+    def of(self, query: str) -> CommitLog:
+        """That of another query, to look at."""
+        return CommitLog(self._client, query)
+
     def create(self) -> None:
         """The topic is there afterwards."""
         self._client.create_topics({self.topic: 1}, _COMMIT_TOPIC_CONFIG, exist_ok=True)
