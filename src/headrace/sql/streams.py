@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from difflib import get_close_matches
+from typing import Final
 
 from headrace.errors import InvalidSyntax, did_you_mean
 from headrace.operators.catalogue import Catalogue
@@ -23,6 +25,9 @@ from headrace.sql.language.statement_tree import (
 from headrace.sql.language.tree import Name, Reference
 from headrace.sql.language.walk import names_read
 from headrace.sql.late_options import LateOptions
+
+# An error names the streams that are most like the one it misses.
+NAMES_SHOWN_MAX: Final = 8
 
 
 class Streams:
@@ -123,4 +128,11 @@ class Streams:
             hint = "it is what this statement makes: name the stream that its rows come from"
         elif later:
             hint = f"it is defined further down, in line {self._script.place(later[0].span).line}: move it up"
-        return self._script.error(f"unknown stream {name.text!r}", name.span, valid=known, hint=hint)
+        return self._script.error(
+            f"unknown stream {name.text!r}", name.span, valid=_nearest(name.text, known), hint=hint
+        )
+
+
+def _nearest(name: str, known: tuple[str, ...]) -> tuple[str, ...]:
+    """All names where they are few, else those that are most like it."""
+    return known if len(known) <= NAMES_SHOWN_MAX else tuple(get_close_matches(name, known, NAMES_SHOWN_MAX, 0.0))
