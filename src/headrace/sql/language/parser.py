@@ -109,11 +109,17 @@ def _end_of_statement(script: Script, start: int, last: int) -> int:
         kind = script.tokens[index].token_type
         if kind is TokenType.SEMICOLON and depth == 0:
             return index
-        if is_block and kind in (TokenType.BEGIN, TokenType.CASE):
+        if is_block and (kind is TokenType.CASE or _opens_block(script, index)):
             depth += 1
         elif is_block and kind is TokenType.END:
             depth -= 1
     return last
+
+
+def _opens_block(script: Script, index: int) -> bool:
+    """Not the BEGIN of DEPLOY PIPELINE p BEGIN LATEST, which no END follows."""
+    before = script.tokens[index - 1].token_type if index else None
+    return script.tokens[index].token_type is TokenType.BEGIN and before is TokenType.R_PAREN
 
 
 def _statement(cursor: Cursor) -> Statement:
