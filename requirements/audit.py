@@ -15,7 +15,7 @@ from typing import Any, Final
 
 ROOT: Final = Path(__file__).resolve().parents[1]
 LOCK: Final = "requirements/runtime.txt"
-# PyPI's own answers, then those of osv.dev.
+# PyPI's own answers, then those of OSV.
 SERVICES: Final = ("pypi", "osv")
 CLEAN: Final = 0
 VULNERABLE: Final = 1
@@ -105,7 +105,7 @@ def main(pip_audit: str) -> int:
         print("\n".join(result.lines(what)))
     codes = {result.code for result in results.values()}
     if NOT_COMPARED in codes:
-        print("make audit needs pypi.org or api.osv.dev, and registry.npmjs.org: run it where these can be reached")
+        print("make audit needs the advisory services of PyPI or OSV, and of npm: run it where these can be reached")
     return VULNERABLE if VULNERABLE in codes else max(codes)
 
 
