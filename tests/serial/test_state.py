@@ -370,7 +370,10 @@ def test_a_default_is_never_shared() -> None:
     assert default == {}
 
 
-@pytest.mark.parametrize("value", [{1: "a"}, {"a": [{None: 1}]}, {"a": {1, 2}}, object()], ids=repr)
+REFUSED = {"number": {1: "a"}, "null": {"a": [{None: 1}]}, "set": {"a": {1, 2}}, "object": object()}
+
+
+@pytest.mark.parametrize("value", REFUSED.values(), ids=REFUSED.keys())
 def test_a_value_that_would_come_back_as_another_is_refused(value: Any) -> None:
     state = NodeState()
     state.value("d").value = value
