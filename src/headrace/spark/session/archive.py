@@ -138,8 +138,8 @@ def _has_memory() -> bool:
 
 if __name__ == "__main__":
     signal.signal(signal.SIGTERM, lambda *_: sys.exit())  # so that nothing is left behind
-    os.nice(_LEAST_URGENT)
     if _LATER in sys.argv:
+        os.nice(_LEAST_URGENT)
         time.sleep(DELAY_S)
     if _has_memory():
         make_archive()
