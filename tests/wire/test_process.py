@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from headrace.errors import InvalidConfig
+from headrace.log.directory import FORMAT_FILE, FORMAT_VERSION
 from headrace.wire import BrokerConfig, load_config, protocol
 from headrace.wire.client import Client, ConnectionLost
 from headrace.wire.messages.fetch import FetchPartition, FetchRequest
@@ -43,8 +44,8 @@ def test_a_data_directory_in_use_is_named_with_its_owner(broker: BrokerProcess) 
 
 def test_a_newer_data_format_is_refused(broker: BrokerProcess) -> None:
     broker.stop()
-    (marker,) = [path for path in broker.data_dir.iterdir() if path.is_file() and "format" in path.name]
-    marker.write_bytes(marker.read_bytes().replace(b"1", b"99"))
+    marker = broker.data_dir / FORMAT_FILE
+    marker.write_text(marker.read_text().replace(str(FORMAT_VERSION), "99"))
     assert "newer" in refused("--data-dir", str(broker.data_dir), "--port", "0")
 
 
