@@ -14,6 +14,7 @@ import httpx
 import pytest
 
 from headrace.bench import processes
+from headrace.process import RunInfo
 from headrace.server import BackgroundStack, StackSettings
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
@@ -24,8 +25,8 @@ ROWS = 'generator 50 columns=["value AS n"] as made ! to-topic hung as out'
 
 
 @pytest.fixture(scope="module")
-def up(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[int, httpx.Client]]:
-    """The process id of the broker, and the API. A pipeline runs and has committed rows."""
+def up(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[RunInfo, httpx.Client]]:
+    """What runs where, and the API. A pipeline runs and has committed rows."""
     with pytest.MonkeyPatch.context() as patch:
         for name, value in LIMITS.items():
             patch.setenv(f"HEADRACE_WATCH_{name}", value)
@@ -36,7 +37,7 @@ def up(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[int, httpx.Cl
         assert api.post("/api/pipelines", json={"name": "hung", "text": ROWS}).status_code < 300
         assert api.post("/api/pipelines/hung/start").status_code == 200
         until(lambda: end(api) > 0, "rows come")
-        yield info.broker_pid, api
+        yield info, api
     stack.stop()
 
 
@@ -89,33 +90,27 @@ def hanging(pid: int) -> Iterator[None]:
             os.kill(pid, signal.SIGCONT)
 
 
-def test_a_commit_that_hangs_is_reported_and_its_query_started_again(up: tuple[int, httpx.Client]) -> None:
+def test_a_commit_that_hangs_is_reported_and_its_query_started_again(up: tuple[RunInfo, httpx.Client]) -> None:
     """The broker takes the request and never answers: it is stopped, not dead."""
-    broker, api = up
+    info, api = up
     seen = max(event["number"] for event in events(api, 0))
 
     def reasons(kind: str) -> list[str]:
         return [str(event["details"]) for event in events(api, seen) if event["kind"] == kind]
 
-    with hanging(broker):
+    with hanging(info.broker_pid):
         until(lambda: any("the commit of a micro-batch" in text for text in reasons("stalled")), "it is reported")
         until(lambda: any("has not moved" in text for text in reasons("state_changed")), "it is started again")
     require_exact(api)
 
 
-def test_a_java_that_hangs_is_killed_and_started_again(up: tuple[int, httpx.Client]) -> None:
-    _, api = up
-    (java,) = [pid for pid in processes.tree(os.getpid()) if b"SparkSubmit" in command_line(pid)]
+def test_a_java_that_hangs_is_killed_and_started_again(up: tuple[RunInfo, httpx.Client]) -> None:
+    info, api = up
+    java = processes.spark_java(info.server_pid)
+    assert java is not None
     with hanging(java):
         gone = until(lambda: (shown := api.get("/ready")).status_code == 503 and shown.json(), "it is noticed")
     assert gone["reason"] == "Spark's Java process was killed: no answer for 8 s"
     until(lambda: api.get("/ready").status_code == 200, "Spark runs again")
     assert "headrace_engine_restarts_total" in api.get("/metrics").text
     require_exact(api)
-
-
-def command_line(pid: int) -> bytes:
-    try:
-        return Path(f"/proc/{pid}/cmdline").read_bytes()
-    except OSError:
-        return b""  # it has just ended

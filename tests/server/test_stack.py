@@ -9,7 +9,6 @@ import socket
 import threading
 import time
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any
 
 import httpx
@@ -179,20 +178,9 @@ ALIVE = 'generator 50 columns=["value AS n"] as made ! filter "n >= 0" as some !
 
 
 def java_of_the_server() -> int:
-    """The Java process below the server of this process."""
-    found = [pid for pid in processes.tree(os.getpid()) if b"SparkSubmit" in command_line(pid)]
-    return next(pid for pid in found if b"headrace.server" in command_line(parent(pid)))
-
-
-def command_line(pid: int) -> bytes:
-    try:
-        return Path(f"/proc/{pid}/cmdline").read_bytes()
-    except OSError:
-        return b""  # it has just ended
-
-
-def parent(pid: int) -> int:
-    return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
+    """The Java process below the server of this process: sessions of other tests have one below the test itself."""
+    servers = [pid for pid in processes.tree(os.getpid()) if b"headrace.server" in processes.command_line(pid)]
+    return next(java for pid in servers if (java := processes.spark_java(pid)) is not None)
 
 
 def start_alive(editor: httpx.Client) -> None:

@@ -27,6 +27,19 @@ def tree(root: int) -> list[int]:
     return found
 
 
+def command_line(pid: int) -> bytes:
+    """Empty when the process has ended."""
+    try:
+        return (_PROC / str(pid) / "cmdline").read_bytes()
+    except OSError:
+        return b""
+
+
+def spark_java(root: int) -> int | None:
+    """Spark's Java process below this one."""
+    return next((pid for pid in tree(root) if b"org.apache.spark.deploy.SparkSubmit" in command_line(pid)), None)
+
+
 def cpu_s(pids: Iterable[int]) -> float:
     """Seconds of CPU that these processes used, and their children that have ended."""
     return sum(_cpu_ticks(pid) for pid in pids) / os.sysconf("SC_CLK_TCK")

@@ -132,10 +132,6 @@ def _now(directory: Path) -> RunInfo:
 
 def _java_below(server: int) -> int:
     """Raises ExternalFailure."""
-    for pid in processes.tree(server):
-        try:
-            if b"org.apache.spark.deploy.SparkSubmit" in Path(f"/proc/{pid}/cmdline").read_bytes():
-                return pid
-        except OSError:
-            continue
-    raise ExternalFailure("the server has no Java process")
+    if (java := processes.spark_java(server)) is None:
+        raise ExternalFailure("the server has no Java process")
+    return java
