@@ -1,15 +1,10 @@
 import { Alert, Button, Group, Stack, Text } from "@mantine/core";
 import { notifications } from "@mantine/notifications";
 import { IconAlertTriangle, IconArrowBackUp, IconCheck, IconHourglass } from "@tabler/icons-react";
-import { useMutation } from "@tanstack/react-query";
-import { useState } from "react";
-import { type Begin, start } from "@/api/pipelines";
-import { ApiProblem } from "@/api/problem";
-import { ErrorState } from "@/shared/ErrorState";
 import { JobFailure } from "@/shared/JobFailure";
 import { DeployProgress } from "./DeployProgress";
 import { stepAfter, type Verdict } from "./deployProgress";
-import { BeginChoice } from "./StartChoices";
+import { StartVersion } from "./StartVersion";
 import type { Deployment } from "./useDeployment";
 
 /** What is said of a version: its title, and how that is known. */
@@ -83,8 +78,7 @@ function Judgement({ deployment: { version, verdict, job } }: { deployment: Depl
   );
 }
 
-/** Runs the version that ran before; the draft stays as it is. Where its queries cannot go on exactly, one chooses where
- * they begin. */
+/** Runs the version that ran before; the draft stays as it is. */
 function RollBack({
   pipeline,
   before,
@@ -94,29 +88,17 @@ function RollBack({
   before: number | null;
   onDone: () => void;
 }) {
-  const [begin, setBegin] = useState<Begin | null>(null);
-  const { mutate, isPending, error } = useMutation({
-    mutationFn: () => start(pipeline, before, begin),
-    onSuccess: () => {
-      notifications.show({ color: "teal", message: `Version ${before} runs again; the draft is kept` });
-      onDone();
-    },
-  });
   if (before === null) return null;
-  const isAsked = begin !== null || (error instanceof ApiProblem && error.code === "needs_begin");
   return (
-    <Stack gap="sm">
-      {error && <ErrorState title={`Version ${before} does not run`} error={error} />}
-      {isAsked && <BeginChoice begin={begin} onChange={setBegin} />}
-      <Button
-        leftSection={<IconArrowBackUp size={14} aria-hidden />}
-        loading={isPending}
-        disabled={isAsked && begin === null}
-        onClick={() => mutate()}
-        style={{ alignSelf: "flex-end" }}
-      >
-        Go back to version {before}
-      </Button>
-    </Stack>
+    <StartVersion
+      pipeline={pipeline}
+      version={before}
+      label={`Go back to version ${before}`}
+      icon={<IconArrowBackUp size={14} aria-hidden />}
+      onDone={() => {
+        notifications.show({ color: "teal", message: `Version ${before} runs again; the draft is kept` });
+        onDone();
+      }}
+    />
   );
 }

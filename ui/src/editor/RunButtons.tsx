@@ -1,4 +1,4 @@
-import { ActionIcon, Tooltip } from "@mantine/core";
+import { ActionIcon, Modal, Tooltip } from "@mantine/core";
 import { notifications } from "@mantine/notifications";
 import { IconPlayerPause, IconPlayerPlay, IconPlayerStop, type TablerIcon } from "@tabler/icons-react";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
@@ -7,6 +7,7 @@ import { start, stop } from "@/api/pipelines";
 import { messageOf } from "@/api/problem";
 import { useDocument } from "@/stores/documentStore";
 import { togglePause } from "./pausing";
+import { asksForBegin, StartVersion } from "./StartVersion";
 import { jobKey, useJob } from "./useJobState";
 
 const IS_UP = new Set(["starting", "running", "paused", "stopping"]);
@@ -18,10 +19,13 @@ export function RunButtons({ pipeline }: { pipeline: string }) {
   const queries = useQueryClient();
   const isOnline = useConnection((connection) => connection.isOnline);
   const isUp = state !== null && IS_UP.has(state);
-  const { mutate, isPending } = useMutation({
+  const refresh = () => queries.invalidateQueries({ queryKey: jobKey(pipeline) });
+  const { mutate, isPending, error, reset } = useMutation({
     mutationFn: () => (isUp ? stop(pipeline) : start(pipeline)),
-    onSettled: () => queries.invalidateQueries({ queryKey: jobKey(pipeline) }),
-    onError: (error) => notifications.show({ color: "red", message: messageOf(error) }),
+    onSettled: refresh,
+    onError: (refusal) => {
+      if (!asksForBegin(refusal)) notifications.show({ color: "red", message: messageOf(refusal) });
+    },
   });
   // What the state is, nobody knows while the server is gone: nothing to press then.
   if (!isOnline || (!isUp && !hasVersion)) return null;
@@ -34,6 +38,19 @@ export function RunButtons({ pipeline }: { pipeline: string }) {
         isBusy={isPending || state === "stopping"}
         onClick={() => mutate()}
       />
+      <Modal opened={asksForBegin(error)} onClose={reset} title={`Start ${pipeline}`} size="lg">
+        <StartVersion
+          pipeline={pipeline}
+          version={null}
+          label="Start"
+          icon={<IconPlayerPlay size={14} aria-hidden />}
+          refused={error}
+          onDone={() => {
+            reset();
+            void refresh();
+          }}
+        />
+      </Modal>
     </>
   );
 }

@@ -42,9 +42,11 @@ export function MessageBrowser({ topic }: { topic: TopicView }) {
   /** How many messages are to be found before the search rests. */
   const [wanted, setWanted] = useState(PAGE_SIZE);
   const isSearching = last !== undefined && last.next !== null && messages.length < wanted && error === null;
+  // By `last` too: an answer may be there before its request was drawn, so that `isFetching` never changed.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: see above
   useEffect(() => {
     if (isSearching && !isFetching) void fetchNextPage();
-  }, [isSearching, isFetching, fetchNextPage]);
+  }, [isSearching, isFetching, last, fetchNextPage]);
   const ask = (next: Search) => {
     setWanted(PAGE_SIZE);
     setSearch(next);
