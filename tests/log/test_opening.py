@@ -16,11 +16,24 @@ SEGMENTS = 30
 
 
 class CountingStorage(OsStorage):
-    """Counts the bytes that are read of each file."""
+    """Counts the bytes that are read of each file, and what makes a disk wait."""
 
     def __init__(self) -> None:
         self.read_bytes: Counter[str] = Counter()
+        self.slow: Counter[str] = Counter()
         self._names: dict[int, str] = {}
+
+    def fdatasync(self, descriptor: int) -> None:
+        self.slow["fdatasync"] += 1
+        super().fdatasync(descriptor)
+
+    def fsync_directory(self, path: Path) -> None:
+        self.slow["fsync_directory"] += 1
+        super().fsync_directory(path)
+
+    def truncate(self, descriptor: int, size: int) -> None:
+        self.slow["truncate"] += 1
+        super().truncate(descriptor, size)
 
     def open(self, path: Path, *, create: bool = False) -> int:
         descriptor = super().open(path, create=create)
@@ -84,3 +97,45 @@ def test_a_sealed_segment_of_another_size_is_looked_at(filled: Partition, open_s
     first.write_bytes(first.read_bytes()[:-100])
     _, partition = opened(open_store)
     assert "ends at offset" in str(partition.failure)
+
+
+def many(store: LogStore, partitions: int) -> None:
+    """Batches in all partitions, acked."""
+    for partition in store.create_topic("many", partitions, {}).partitions:
+        for size in (9_000, 10):
+            partition.append(next(encode_batches(None, [bytes(size)], [5], codec="none")))
+    store.sync()
+
+
+@pytest.mark.parametrize("killed", [False, True])
+def test_the_number_of_partitions_does_not_matter_for_the_disk(tmp_path: Path, killed: bool) -> None:
+    """Opening thousands must not wait thousands of times: what was acked is durable, and known to be."""
+    counts = []
+    for partitions in (1, 20):
+        directory = tmp_path / str(partitions)
+        store = LogStore.open(directory)
+        many(store, partitions)
+        if killed:
+            store._lock.release()
+        else:
+            store.close()
+        storage = CountingStorage()
+        with LogStore.open(directory, storage=storage) as reopened:
+            counts.append(storage.slow.copy())
+            ends = {partition.log_end_offset for partition in reopened.topics["many"].partitions}
+            assert ends == {2}
+        assert storage.slow == counts[-1], "nor does closing what was not written"
+    assert counts[0] == counts[1]
+
+
+def test_an_index_that_is_behind_or_ahead_of_the_log_is_mended(tmp_path: Path) -> None:
+    with LogStore.open(tmp_path) as store:
+        many(store, 1)
+        (index,) = store.topics["many"].partitions[0].directory.glob("*.index")
+    sound = index.read_bytes()
+    assert len(sound) == 16
+    for content in (sound[:8], sound + sound[8:], b"\xff" * 16, b""):
+        index.write_bytes(content)
+        with LogStore.open(tmp_path) as store:
+            assert store.partition("many", 0).log_end_offset == 2
+            assert index.read_bytes() == sound

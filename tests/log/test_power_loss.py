@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -16,7 +17,7 @@ from headrace.errors import CorruptData
 from headrace.log import LogRefusal, LogStore, Partition, PartitionReader, encode_batches, parse_batches, with_producer
 from headrace.log import partition as partition_module
 from headrace.log.marker import is_commit, pack_marker
-from headrace.log.testing import PowerLossStorage
+from headrace.log.testing import PowerLossStorage, _replay_write
 
 TIME_MS = 1000
 PRODUCER = 7
@@ -364,3 +365,34 @@ def stored_until_refused(partition: Partition) -> list[int]:
         while (found := partition.read(len(offsets), 500, committed=False)).length:
             offsets += [header.base_offset for header in parse_batches(found.content())]
     return offsets
+
+
+def test_a_write_beside_a_sync_is_not_forgotten_by_the_simulated_disk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Brokers sync in threads, also one that was killed: what a sync made safe is there after a loss of power."""
+    root = tmp_path / "before"
+    root.mkdir()
+    storage = PowerLossStorage(root)
+    descriptor = storage.open(root / "file", create=True)
+    storage.fsync_directory(root)
+    storage.pwritev(descriptor, [b"a"], 0)
+
+    def sync_and_write() -> None:
+        storage.fdatasync(descriptor)
+        storage.pwritev(descriptor, [b"b"], 1)
+
+    other = threading.Thread(target=sync_and_write)
+
+    def replay_beside_another(content: bytearray, position: int, written: bytes | None) -> None:
+        _replay_write(content, position, written)
+        if other.ident is None:
+            other.start()
+            other.join(0.2)  # It ends only if the disk lets it in between.
+
+    monkeypatch.setattr("headrace.log.testing._replay_write", replay_beside_another)
+    storage.fdatasync(descriptor)
+    other.join()
+    storage.fdatasync(descriptor)
+    storage.lose_power(tmp_path / "after", Random(1))
+    assert (tmp_path / "after" / "file").read_bytes() == b"ab"

@@ -226,7 +226,7 @@ KAFKAS_SETTINGS = [
     "min.compaction.lag.ms",
     "min.insync.replicas",
     "preallocate",
-    "remote.copy.disable",
+    "remote.log.copy.disable",
     "remote.log.delete.on.disable",
     "remote.storage.enable",
     "retention.bytes",
@@ -245,6 +245,16 @@ def test_every_setting_of_kafka_is_known_with_its_default() -> None:
     assert TopicConfig.from_names(defaults) == TopicConfig()
 
 
+def test_a_setting_that_was_stored_under_a_former_name_is_read(
+    open_store: Callable[[], LogStore], tmp_path: Path
+) -> None:
+    open_store().create_topic("a", 1, {"remote.log.copy.disable": "true"})
+    (stored,) = (tmp_path / "data").rglob("a.json")
+    assert '"remote.log.copy.disable": "true"' in stored.read_text()
+    stored.write_text(stored.read_text().replace("remote.log.copy.disable", "remote.copy.disable"))
+    assert open_store().topics["a"].config.remote_log_copy_disable
+
+
 def test_a_value_that_would_be_ignored_is_refused_by_name() -> None:
     with pytest.raises(InvalidConfig, match=r"flush\.ms cannot be '1000'") as refused:
         TopicConfig.from_names({"flush.ms": "1000"})
@@ -260,3 +270,18 @@ def test_the_level_of_a_codec_is_used(store: LogStore) -> None:
         partition.append(next(encode_batches(None, values, [1] * len(values))))
         sizes.append(partition.size_bytes)
     assert sizes[1] < sizes[0]
+
+
+def test_a_topic_that_is_being_made_when_the_store_closes_is_not_there(tmp_path: Path) -> None:
+    store = LogStore.open(tmp_path)
+    creation = store.begin_topic("t", 2, {})
+    with pytest.raises(Conflict, match="exists already"):
+        store.create_topic("t", 1, {})
+    creation.make()
+    store.open_made(creation, 1)
+    store.close()
+    with pytest.raises(Conflict, match="the log is closed"):
+        store.finish_topic(creation)
+    with LogStore.open(tmp_path) as reopened:
+        assert not reopened.topics
+        assert len(reopened.create_topic("t", 3, {}).partitions) == 3

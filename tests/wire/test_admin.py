@@ -7,15 +7,15 @@ from typing import Any
 from uuid import UUID
 
 import pytest
-from confluent_kafka import KafkaException, Producer
+from confluent_kafka import KafkaException
 from confluent_kafka.admin import (  # type: ignore[attr-defined]
-    AdminClient,
     AlterConfigOpType,
     ConfigEntry,
     ConfigResource,
     NewPartitions,
     NewTopic,
 )
+from tests.kafka_clients import AdminClient, Producer
 
 from headrace.log import encode_batches
 from headrace.wire import protocol
@@ -140,6 +140,9 @@ def test_every_setting_can_be_set_to_its_default_and_deleted(admin: AdminClient,
     assert {entry.config_source for entry in found.configs} == {5}
     values = {entry.name: entry.value for entry in found.configs}
     for operation in (0, 1):
+        if operation == 1:
+            # Another Kafka, or a newer one, may have more: as Kafka does, the broker has nothing to delete then.
+            values["vendor.own.setting"] = "7"
         entries = tuple(configs.AlteredConfig(name, value, operation) for name, value in values.items())
         request = configs.AlterConfigsRequest((configs.AlteredResource(2, "mirrored", entries),))
         (result,) = ask(connection, protocol.INCREMENTAL_ALTER_CONFIGS, request).responses

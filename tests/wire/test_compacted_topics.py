@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 from aiokafka import AIOKafkaConsumer
-from confluent_kafka import Consumer, Producer, TopicPartition
+from confluent_kafka import TopicPartition
+from tests.kafka_clients import Consumer, Producer
 
 from headrace.wire.client import Client
 from headrace.wire.config import BrokerConfig

@@ -10,11 +10,12 @@ from typing import Any
 from uuid import NAMESPACE_DNS, UUID, uuid5
 
 import pytest
-from confluent_kafka import Consumer, ConsumerGroupType, Producer
-from confluent_kafka.admin import AdminClient, NewTopic  # type: ignore[attr-defined]
+from confluent_kafka import ConsumerGroupType
+from confluent_kafka.admin import NewTopic  # type: ignore[attr-defined]
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
+from tests.kafka_clients import AdminClient, Consumer, Producer
 
 from headrace.wire.codes import ErrorCode, Refusal
 from headrace.wire.coordinators.assignors import ASSIGNORS

@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 from random import Random
 
 import pytest
-from confluent_kafka import OFFSET_BEGINNING, Consumer, KafkaError, Message, Producer, TopicPartition
+from confluent_kafka import OFFSET_BEGINNING, KafkaError, Message, TopicPartition
 from tests.campaign import often
+from tests.kafka_clients import Consumer, Producer
 
 from headrace.errors import HeadraceError
 from headrace.log import encode_batches, with_producer

@@ -13,12 +13,14 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 import pytest
-from confluent_kafka.admin import AdminClient
+from confluent_kafka import KafkaException
+from tests.kafka_clients import AdminClient
 
+from headrace.log import encode_batches
 from headrace.wire import protocol
 from headrace.wire.client import Client
 from headrace.wire.client.connection import BrokerConnection, Deadline
-from headrace.wire.door import GRACE_S, LOOPBACK, Door, DoorLimits, Visit, address_of
+from headrace.wire.door import GRACE_S, LOOPBACK, RESERVED, TRIAL_GRACE_S, Door, DoorLimits, Visit, address_of
 from headrace.wire.event_log import CountedLog
 from headrace.wire.messages.cluster import MetadataRequest
 from headrace.wire.messages.fetch import FetchPartition, FetchRequest
@@ -92,6 +94,39 @@ def test_what_is_overdue_is_closed() -> None:
     talked.busy = lambda: False
     entry.sweep(601.0)
     assert ended["talked"] is None, "nobody's fault, nothing to log"
+
+
+def test_the_reserve_is_for_our_own_parts() -> None:
+    entry = door(in_all=1, from_one=1)
+    entered(entry.enter("127.0.0.1", 0.0)).busy = lambda: True
+    own = entered(entry.enter("127.0.0.1", 0.1))
+    assert own.on_trial
+    own.prove_own()
+    assert isinstance(entry.enter("10.0.0.1", 0.1), str), "not for other machines"
+    ended: list[int] = []
+    for number in range(RESERVED - 1):
+        visit = entered(entry.enter("127.0.0.1", 0.2))
+        visit.close = lambda reason, number=number: ended.append(number)  # type: ignore[misc]
+    assert isinstance(entry.enter("127.0.0.1", 0.2), str), "not while all of them may still prove it"
+    entered(entry.enter("127.0.0.1", 0.2 + TRIAL_GRACE_S))
+    assert ended == [0], "the oldest stranger goes"
+    entry.sweep(6.0)
+    assert len(ended) == RESERVED - 1, "nobody stays there who is none of our own parts"
+    assert len(entry) == 2
+    entry.leave(own)
+    assert len(entry) == 1
+
+
+def test_our_own_parts_are_not_closed_to_make_room() -> None:
+    entry = door(in_all=2, from_one=2)
+    ended: list[str] = []
+    for name in ("own", "stranger"):
+        visit = entered(entry.enter("127.0.0.1", 0.0))
+        visit.close = lambda reason, name=name: ended.append(name)  # type: ignore[misc]
+        if name == "own":
+            visit.prove_own()
+    entered(entry.enter("127.0.0.1", 10.0))
+    assert ended == ["stranger"]
 
 
 @pytest.mark.parametrize(
@@ -184,8 +219,40 @@ def test_many_silent_connections_lock_nobody_out(tmp_path: Path) -> None:
             held.enter_context(connected(broker))
         with Client(broker.bootstrap) as client:
             assert client.metadata().brokers
-        assert AdminClient({"bootstrap.servers": broker.bootstrap}).list_topics(timeout=DEADLINE_S).brokers
+        # Within a second those who were silent make room for strangers too.
+        assert eventually_listed(broker.bootstrap)
         assert 0 < broker.log.count("connection refused") <= 25
+
+
+def eventually_listed(bootstrap: str) -> bool:
+    ends_at = time.monotonic() + DEADLINE_S
+    client = AdminClient({"bootstrap.servers": bootstrap})
+    while time.monotonic() < ends_at:
+        with suppress(KafkaException):
+            return bool(client.list_topics(timeout=GRACE_S).brokers)
+    return False
+
+
+def long_fetch(topic: str) -> bytes:
+    """A request that waits for a minute: its connection is busy, and not closed for others."""
+    request = FetchRequest(MINUTE_MS, 1, 1 << 20, 0, (FetchPartition(topic, 0, 0, 1 << 20),))
+    body = b"".join(protocol.FETCH.codec.encode_request(4, request))
+    return struct.pack(">ihhih", 10 + len(body), protocol.FETCH.key, 4, 7, -1) + body
+
+
+def test_our_own_parts_get_in_when_strangers_have_all_places(tmp_path: Path) -> None:
+    with running(tmp_path, "connections_max = 4\nconnections_per_address_max = 4") as broker, ExitStack() as held:
+        with Client(broker.bootstrap) as client:
+            client.create_topics({"quiet": 1})
+        # The places of the client may be free only a moment later.
+        for _ in range(40):
+            busy = held.enter_context(connected(broker))
+            with suppress(ConnectionError):
+                busy.sendall(long_fetch("quiet"))
+        with Client(broker.bootstrap) as client:
+            assert "quiet" in client.metadata().topics
+            client.produce({"quiet": {0: next(encode_batches(None, [b"x"], [time.time_ns() // 1_000_000]))}})
+        until(lambda: "our own parts" in broker.log)
 
 
 def test_a_tls_client_that_just_leaves_is_not_worth_a_line(tmp_path: Path) -> None:

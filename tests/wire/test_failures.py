@@ -11,7 +11,8 @@ from pathlib import Path
 from random import Random
 
 import pytest
-from confluent_kafka import Consumer, TopicPartition
+from confluent_kafka import TopicPartition
+from tests.kafka_clients import Consumer
 
 from headrace.log import OsStorage, decode_fetched, encode_batches, parse_batches, with_producer
 from headrace.log.testing import Fault, FaultyStorage, PowerLossStorage

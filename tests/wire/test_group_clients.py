@@ -5,8 +5,9 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 
-from confluent_kafka import Consumer, ConsumerGroupState, Producer, TopicPartition
-from confluent_kafka.admin import AdminClient, NewTopic  # type: ignore[attr-defined]
+from confluent_kafka import ConsumerGroupState, TopicPartition
+from confluent_kafka.admin import NewTopic  # type: ignore[attr-defined]
+from tests.kafka_clients import AdminClient, Consumer, Producer
 
 from headrace.wire.testing import BrokerProcess
 

@@ -200,7 +200,7 @@ async def live(root: Path, seed: int) -> None:
     await asyncio.gather(*running)
     await settle(members, newer)
     await die_at_rest(world, judge, members, newer)
-    world.die(power=False)
+    await world.end()
 
 
 async def die_at_rest(world: World, judge: Judge, members: list[Classic], newer: list[Newer]) -> None:
@@ -226,6 +226,32 @@ def test_groups_live_through_deaths(tmp_path: Path, seed: int) -> None:
         asyncio.run(asyncio.wait_for(live(root, seed), DEADLINE_S))
     finally:
         shutil.rmtree(root, ignore_errors=True)
+
+
+async def leave_while_another_joins(root: Path, power: bool) -> None:
+    """Nobody is left who was told generation 1, nothing is committed, and the broker dies before the next one."""
+    world, judge = World(root, Random(1), rebalance_delay_ms=0), Judge()
+    await world.start()
+    first, second = Classic(world, judge, "first"), Classic(world, judge, "second")
+    await first.join()
+    assert first.generation == 1
+    request = groups.JoinGroupRequest("g", SESSION_MS, "", "consumer", PROTOCOLS, REBALANCE_MS)
+    second.member_id = (await second.ask(protocol.JOIN_GROUP, request)).member_id
+    joining_now = asyncio.ensure_future(second.ask(protocol.JOIN_GROUP, request._replace(member_id=second.member_id)))
+    while await first.beat() is ErrorCode.NONE:
+        pass
+    await first.leave()
+    assert (await joining_now).generation_id == 2
+    world.die(power=power)
+    await world.start()
+    await second.join()
+    assert second.generation > 1
+    await world.end()
+
+
+@pytest.mark.parametrize("power", [False, True])
+def test_a_generation_is_not_given_again_when_all_who_were_told_it_left(tmp_path: Path, power: bool) -> None:
+    asyncio.run(asyncio.wait_for(leave_while_another_joins(tmp_path / "disk", power), DEADLINE_S))
 
 
 def put(directory: Path, record: StateRecord) -> None:

@@ -13,8 +13,9 @@ from typing import Any
 
 import pytest
 from aiokafka import AIOKafkaConsumer, ConsumerRebalanceListener
-from confluent_kafka import Consumer, ConsumerGroupState, Producer, TopicPartition
-from confluent_kafka.admin import AdminClient, NewTopic  # type: ignore[attr-defined]
+from confluent_kafka import ConsumerGroupState, TopicPartition
+from confluent_kafka.admin import NewTopic  # type: ignore[attr-defined]
+from tests.kafka_clients import AdminClient, Consumer, Producer
 
 from headrace.wire.testing import BrokerProcess
 

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import logging
+import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from headrace.wire import protocol
+from headrace.wire import group_service, protocol
 from headrace.wire.asking import Asker, asking, names
 from headrace.wire.config import BrokerConfig
+from headrace.wire.group_service import VACANT_MS
 from headrace.wire.messages import configs, groups, offsets
 from headrace.wire.testing import broker_in_thread
 
 GROUPS_MAX = 3
 EXPIRY_MS = 1_000
 HOUR_MS = 3_600_000
+DEADLINE_S = 30.0
 
 
 def commit(ask: Asker, group: str, generation: int = -1, member: str = "") -> list[str]:
@@ -65,16 +68,71 @@ def test_expired_groups_make_room(tmp_path: Path, caplog: pytest.LogCaptureFixtu
         assert [committed(ask, group) for group in ("g0", "g1", "g2", "new")] == [-1, 7, -1, 7]
 
 
-def joined(ask: Asker, group: str) -> str:
-    """The id of the only member, in generation 1."""
+def joined(ask: Asker, group: str, generation: int = 1) -> str:
+    """The id of the only member, in that generation."""
     protocols = (groups.JoinProtocol("range", b""),)
     member = ""
     for _ in range(2):
         request = groups.JoinGroupRequest(group, 30_000, member, "consumer", protocols, 30_000)
-        member = str(ask(protocol.JOIN_GROUP, request).member_id)
+        answer = ask(protocol.JOIN_GROUP, request)
+        member = str(answer.member_id)
+    assert answer.generation_id == generation
     agreed = {"protocol_type": "consumer", "protocol_name": "range"}
-    ask(protocol.SYNC_GROUP, groups.SyncGroupRequest(group, 1, member, (), **agreed))
+    ask(protocol.SYNC_GROUP, groups.SyncGroupRequest(group, generation, member, (), **agreed))
     return member
+
+
+def leave(ask: Asker, group: str, member: str) -> None:
+    request = groups.LeaveGroupRequest(group, members=(groups.LeavingMember(member),))
+    assert names(ask(protocol.LEAVE_GROUP, request)) == ["NONE", "NONE"]
+
+
+def wait_until_gone(ask: Asker, group: str) -> None:
+    """From memory: the broker drops a group without members at its next tick."""
+    ends_at = time.monotonic() + DEADLINE_S
+    while any(g.group_id == group for g in ask(protocol.LIST_GROUPS, groups.ListGroupsRequest()).groups):
+        assert time.monotonic() < ends_at
+
+
+@pytest.mark.parametrize("restarted", [False, True])
+@pytest.mark.parametrize("commits", [False, True])
+def test_generations_go_on_after_the_last_member_left(tmp_path: Path, restarted: bool, commits: bool) -> None:
+    config = config_for(tmp_path)
+    with broker_in_thread(config) as address, asking(address) as ask:
+        ask.create("t")
+        member = joined(ask, "g")
+        if commits:
+            assert commit(ask, "g", 1, member) == ["NONE"]
+        leave(ask, "g", member)
+        if not restarted:
+            if not commits:
+                wait_until_gone(ask, "g")
+            joined(ask, "g", 3)
+    if restarted:
+        with broker_in_thread(config) as address, asking(address) as ask:
+            joined(ask, "g", 3)
+
+
+def test_a_group_without_members_and_offsets_is_forgotten_after_a_while(tmp_path: Path) -> None:
+    now = [1_000_000]
+    with broker_in_thread(config_for(tmp_path), clock=lambda: now[0]) as address, asking(address) as ask:
+        ask.create("t")
+        leave(ask, "g", joined(ask, "g"))
+        wait_until_gone(ask, "g")
+        assert [commit(ask, f"full{number}") for number in range(GROUPS_MAX)] == [["NONE"]] * GROUPS_MAX
+        now[0] += VACANT_MS
+        assert commit(ask, "makes-room") == ["NONE"]
+        joined(ask, "g")
+
+
+def test_only_so_many_vacant_groups_are_remembered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(group_service, "VACANT_MAX", 2)
+    with broker_in_thread(config_for(tmp_path)) as address, asking(address) as ask:
+        for number in range(4):
+            leave(ask, f"g{number}", joined(ask, f"g{number}"))
+            wait_until_gone(ask, f"g{number}")
+        joined(ask, "g0", 1)
+        joined(ask, "g3", 3)
 
 
 @pytest.mark.parametrize("restarted", [False, True])
@@ -87,8 +145,7 @@ def test_offsets_outlive_the_last_member_for_the_whole_expiry_time(tmp_path: Pat
         member = joined(ask, "quiet")
         assert commit(ask, "quiet", 1, member) == ["NONE"]
         now[0] += 10 * EXPIRY_MS
-        leave = groups.LeaveGroupRequest("quiet", members=(groups.LeavingMember(member),))
-        assert names(ask(protocol.LEAVE_GROUP, leave)) == ["NONE", "NONE"]
+        leave(ask, "quiet", member)
         if not restarted:
             expires_in_time(ask, now)
     if restarted:

@@ -12,7 +12,8 @@ from pathlib import Path
 
 import pytest
 from aiokafka import AIOKafkaConsumer, TopicPartition
-from confluent_kafka import KafkaError, Producer
+from confluent_kafka import KafkaError
+from tests.kafka_clients import Producer
 
 from headrace.credential import client_settings
 from headrace.errors import ExternalFailure, InvalidInput

@@ -7,6 +7,7 @@ sockets and no threads, so `HEADRACE_SEED=n` plays the same life again.
 from __future__ import annotations
 
 import asyncio
+import errno
 import os
 import shutil
 from collections.abc import Awaitable, Callable, Iterator, Sequence
@@ -19,11 +20,12 @@ import pytest
 from tests.campaign import often
 
 from headrace.log import SyncTicket, decode_fetched, encode_batches, parse_batches, with_producer
-from headrace.log.testing import PowerLossStorage
+from headrace.log.storage import Storage
+from headrace.log.testing import Fault, FaultyStorage, PowerLossStorage
 from headrace.wire import protocol
 from headrace.wire.broker import Broker
 from headrace.wire.codes import ErrorCode
-from headrace.wire.commit import SyncThread, run_tickets
+from headrace.wire.commit import Committer, SyncThread, run_tickets
 from headrace.wire.config import BrokerConfig
 from headrace.wire.handlers.table import ROUTES
 from headrace.wire.history import History, Outcome, Poll, Send, anomalies, summary
@@ -32,6 +34,7 @@ from headrace.wire.packing import Reader
 from headrace.wire.security.registry import SecurityRegistry, SecurityState
 from headrace.wire.security.session import AccessPolicy, Session
 from headrace.wire.services import AfterSync, Call, Endpoint, Services
+from headrace.wire.waiters import FetchWaiters
 
 TOPIC = "t"
 PARTITIONS = 2
@@ -53,17 +56,30 @@ class Inline(SyncThread):
         return run_tickets(tickets)
 
 
-@pytest.fixture(autouse=True)
-def one_thread(monkeypatch: pytest.MonkeyPatch) -> None:
-    """From the start of a broker on: what recovery syncs belongs to its life too."""
-    monkeypatch.setattr("headrace.wire.commit.SyncThread", Inline)
-
-
 class Unheard(Broker):
-    """A broker without a port, whose clients call its handlers."""
+    """A broker without a port, whose clients call its handlers, and without a thread: whoever uses it has one order."""
 
     async def _listen(self, security: SecurityRegistry) -> None:
         return
+
+    def _make_committer(self, waiters: FetchWaiters) -> Committer:
+        return Committer(self._store, self.config.durability, waiters.wake, Inline())
+
+
+class OneLife(FaultyStorage):
+    """The disk as one life of a broker has it: once that is over, nothing of it changes the disk."""
+
+    def __init__(self, behind: Storage) -> None:
+        super().__init__(behind)
+        self.is_over = False
+        self.late: list[str] = []
+        """What was tried all the same."""
+
+    def _fault(self, operation: str, path: Path) -> Fault | None:
+        if not self.is_over:
+            return super()._fault(operation, path)
+        self.late.append(f"{operation} {path.name}")
+        return Fault(operation, path.name, errno.EIO)
 
 
 class Died(Exception):
@@ -89,7 +105,8 @@ class World:
         self._lives = 0
         self._directory = root / "0"
         self._directory.mkdir(parents=True)
-        self._storage = PowerLossStorage(self._directory)
+        self._disk = PowerLossStorage(self._directory)
+        self._past: list[OneLife] = []
         self._session = Session(AccessPolicy(SecurityState), "User:ANONYMOUS", "")
         self._broker: Broker | None = None
         self._under_way: set[asyncio.Future[Any]] = set()
@@ -97,7 +114,8 @@ class World:
 
     async def start(self) -> None:
         config = BrokerConfig(data_dir=self._directory / "data", port=0, **self._settings)
-        broker = Unheard(config, storage=self._storage, clock=lambda: NOW_MS)
+        self._past.append(OneLife(self._disk))
+        broker = Unheard(config, storage=self._past[-1], clock=lambda: NOW_MS)
         await broker.start()
         if TOPIC not in broker._store.topics:
             broker._store.create_topic(TOPIC, PARTITIONS, {})
@@ -111,14 +129,22 @@ class World:
         for task in self._under_way:
             task.cancel()
         abandon(broker)
+        self._past[-1].is_over = True
         if power:
             self._lives += 1
             target = self._root / str(self._lives)
-            self._storage.lose_power(target, self.choice)
+            self._disk.lose_power(target, self.choice)
             shutil.rmtree(self._directory)
-            self._directory, self._storage = target, PowerLossStorage(target)
+            self._directory, self._disk = target, PowerLossStorage(target)
         death, self._death = self._death, asyncio.get_running_loop().create_future()
         death.set_result(None)
+
+    async def end(self) -> None:
+        """The last death. Nothing of any life came back to the disk after its own."""
+        self.die(power=False)
+        for _ in range(20):
+            await asyncio.sleep(0)
+        assert [life.late for life in self._past if life.late] == []
 
     async def ask(self, api: Any, request: Any, version: int | None = None) -> Any:
         """Raises Died; whether the request took effect is then unknown."""
@@ -163,6 +189,8 @@ def abandon(broker: Broker) -> None:
         ticker.close()
     if broker._housekeeping is not None:
         broker._housekeeping.cancel()
+    for task in broker._group_service._background:
+        task.cancel()
     if broker._committer._running is not None:
         broker._committer._running.cancel()
     broker._store._lock.release()
@@ -371,7 +399,7 @@ async def live(root: Path, seed: int) -> History:
     done.set()
     await reading
     await everything(world, history)
-    world.die(power=False)
+    await world.end()
     return history
 
 

@@ -6,7 +6,8 @@ import time
 from typing import Any
 
 import pytest
-from confluent_kafka import OFFSET_BEGINNING, Consumer, KafkaException, Producer, TopicPartition
+from confluent_kafka import OFFSET_BEGINNING, KafkaException, TopicPartition
+from tests.kafka_clients import Consumer, Producer
 
 from headrace.wire.testing import BrokerProcess
 

@@ -9,9 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from confluent_kafka import Consumer, KafkaException, Producer, TopicPartition
+from confluent_kafka import KafkaException, TopicPartition
 from confluent_kafka.admin import (  # type: ignore[attr-defined]
-    AdminClient,
     AlterConfigOpType,
     ConfigEntry,
     ConfigResource,
@@ -23,6 +22,7 @@ from confluent_kafka.admin import (  # type: ignore[attr-defined]
     UserScramCredentialDeletion,
     UserScramCredentialUpsertion,
 )
+from tests.kafka_clients import AdminClient, Consumer, Producer
 
 from headrace.credential import CREDENTIAL_FILE, OWN_USER, VARIABLE, client_settings, use_credential
 from headrace.errors import Conflict, InvalidInput

@@ -13,8 +13,9 @@ from random import Random
 from typing import Any
 
 import pytest
-from confluent_kafka import OFFSET_BEGINNING, Consumer, KafkaException, Message, Producer, TopicPartition
+from confluent_kafka import OFFSET_BEGINNING, KafkaException, Message, TopicPartition
 from tests.campaign import often
+from tests.kafka_clients import Consumer, Producer
 
 from headrace.wire.client import Client
 from headrace.wire.history import History, Outcome, Poll, Send, anomalies, summary
@@ -127,7 +128,7 @@ class Reader(Worker):
     def sit_in(self, assignments: Any, for_s: float) -> None:
         self.assignment = next(assignments)
 
-        def assigned(consumer: Consumer, partitions: list[TopicPartition]) -> None:
+        def assigned(consumer: object, partitions: list[TopicPartition]) -> None:
             self.assignment = next(assignments)
 
         settings: dict[str, Any] = {"group.id": f"readers-{self.protocol}", "group.protocol": self.protocol}

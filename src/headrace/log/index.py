@@ -12,6 +12,7 @@ from __future__ import annotations
 import struct
 from array import array
 from bisect import bisect_left, bisect_right
+from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -59,13 +60,15 @@ def decode_entries(content: bytes) -> array[int]:
 class SegmentIndex:
     """Both indexes of one segment, in memory and, as they grow, in their files."""
 
-    __slots__ = ("_entries", "_indexed_to", "_offset_file", "_time_file", "_times")
+    __slots__ = ("_ahead", "_entries", "_indexed_to", "_offset_file", "_time_file", "_times")
 
     def __init__(self, offset_file: LazyFile, time_file: LazyFile, entries: array[int], times: array[int]) -> None:
         self._offset_file = offset_file
         self._time_file = time_file
         self._entries = entries
         self._times = times
+        # Entries of the files that come next, if they are added again. The last one first.
+        self._ahead: list[tuple[int, int]] = []
         self._indexed_to = (entries[-1] & _LOW) + INDEX_INTERVAL_BYTES if entries else 0
 
     @classmethod
@@ -88,6 +91,8 @@ class SegmentIndex:
         if position < self._indexed_to:
             return
         count, entry = len(self._entries), relative_offset << 32 | position
+        if self._ahead and self._is_next(entry, newest_before_ms):
+            return
         try:
             self._time_file.write([_time_entry(newest_before_ms, position)], count * _TIME_ENTRY.itemsize)
             self._offset_file.write([entry.to_bytes(_ENTRY_BYTES, "little")], count * _ENTRY_BYTES)
@@ -96,6 +101,18 @@ class SegmentIndex:
         self._entries.append(entry)
         self._times.append(newest_before_ms)
         self._indexed_to = position + INDEX_INTERVAL_BYTES
+
+    def _is_next(self, entry: int, newest_before_ms: int) -> bool:
+        """Takes over the next entry of the files if it is this one. Otherwise those that are left there are removed."""
+        if self._ahead[-1] != (entry, newest_before_ms):
+            with suppress(OSError):  # As in `add`: they are hints, and the new one takes the place of the first.
+                self.trim()
+            return False
+        self._ahead.pop()
+        self._entries.append(entry)
+        self._times.append(newest_before_ms)
+        self._indexed_to = (entry & _LOW) + INDEX_INTERVAL_BYTES
+        return True
 
     def entry_at(self, relative_offset: int) -> IndexEntry:
         """Where to start looking for the batch that holds the offset."""
@@ -119,14 +136,35 @@ class SegmentIndex:
 
         The newest timestamp in front of the position, if an entry knew it.
         """
+        newest_before_ms = self.rewind(position)
+        self._ahead = []
+        self._truncate()
+        return newest_before_ms
+
+    def rewind(self, position: int) -> int:
+        """As `cut`, before the entries are added again: `trim` comes in the end. Equal ones are not written again.
+
+        Truncating two files of each of thousands of partitions takes most of the time that opening them needs.
+        """
         count = bisect_left(self._entries, position, key=lambda entry: entry & _LOW)
         known = count < len(self._entries) and self._entries[count] & _LOW == position
         newest_before_ms = self._times[count] if known else NO_TIMESTAMP_MS
+        self._ahead = list(zip(self._entries[count:], self._times[count:], strict=True))[::-1]
         del self._entries[count:], self._times[count:]
-        self._offset_file.truncate(count * _ENTRY_BYTES)
-        self._time_file.truncate(count * _TIME_ENTRY.itemsize)
         self._indexed_to = (self._entries[-1] & _LOW) + INDEX_INTERVAL_BYTES if count else 0
         return newest_before_ms
+
+    def trim(self) -> None:
+        """No more entries in the files than in memory. Raises OSError."""
+        self._ahead = []
+        count = len(self._entries)
+        sizes = (self._offset_file.size(), self._time_file.size())
+        if sizes != (count * _ENTRY_BYTES, count * _TIME_ENTRY.itemsize):
+            self._truncate()
+
+    def _truncate(self) -> None:
+        self._offset_file.truncate(len(self._entries) * _ENTRY_BYTES)
+        self._time_file.truncate(len(self._entries) * _TIME_ENTRY.itemsize)
 
     def sync(self) -> None:
         self._offset_file.sync()

@@ -41,6 +41,9 @@ from headrace.log.watermark import WATERMARK_FILE, Watermark
 CHECKPOINT_BYTES = 128 << 20
 """Recovery reads about so much of a partition again, at most."""
 
+CLOSING_BYTES = 64 << 10
+"""A clean stop leaves no more than so much for recovery to read. A checkpoint for less would cost five syncs."""
+
 _DISK_FULL = (errno.ENOSPC, errno.EDQUOT)
 
 
@@ -91,7 +94,7 @@ class Partition:
         self._cleaned = load_cleaned(storage, directory)
         self._sync_offset = self.log_end_offset
         self._unsynced.pop(self, None)
-        self._checkpoint_due_bytes = 0 if self._checkpoint.offset < self.log_end_offset else CHECKPOINT_BYTES
+        self._checkpoint_due_bytes = CHECKPOINT_BYTES - found.replayed_bytes
         self._watermark_file = LazyFile(storage, directory / WATERMARK_FILE, self._files, create=True)
         self._publish()
         self._save_checkpoint_if_due()
@@ -357,8 +360,11 @@ class Partition:
         self._durable_offset = max(self._durable_offset, checkpoint.offset)
 
     def close(self) -> None:
-        """Make everything durable and write a checkpoint, so that the next start has nothing to read again."""
-        if self._failure is None and self._checkpoint.offset < self.log_end_offset:
+        """Make everything durable, and write a checkpoint unless the next start has next to nothing to read again."""
+        if self._failure is not None or self._checkpoint.offset >= self.log_end_offset:
+            return
+        is_durable = self._durable_offset >= self.log_end_offset
+        if not is_durable or CHECKPOINT_BYTES - self._checkpoint_due_bytes > CLOSING_BYTES:
             self._save_checkpoint()
 
     def read(self, offset: int, max_bytes: int, *, committed: bool, at_least_one: bool = True) -> Slice:
@@ -433,6 +439,10 @@ class Partition:
             )
         limit = self._last_stable_offset if needed_offset is None else min(needed_offset, self._last_stable_offset)
         removable = [s.end_offset for s in segments.sealed[:expired] if s.end_offset <= limit]
+        if removable and removable[-1] > self._checkpoint.offset:
+            # Segments above the checkpoint stay. With a new one they can go, and the new start is durable.
+            self._checkpoint_due_bytes = 0
+            self._save_checkpoint_if_due()
         self._log_start_offset = max([self._log_start_offset, *removable])
         self._remove_unwanted()
 
@@ -490,7 +500,7 @@ class Partition:
 
     def begin_archiving(self, objects: ObjectStore) -> Archiving | None:
         """Sealed segments to send, by `run` in any thread; they come back to `finish_archiving`. None when all are."""
-        if not self._config.remote_storage_enable or self._config.remote_copy_disable or self._failure is not None:
+        if not self._config.remote_storage_enable or self._config.remote_log_copy_disable or self._failure is not None:
             return None
         bound = min(self._last_stable_offset, self._checkpoint.offset)
         segments = tuple(segment for segment in self._segments.unarchived if segment.end_offset <= bound)

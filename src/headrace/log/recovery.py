@@ -45,6 +45,8 @@ class Recovered:
     ledger: Ledger
     checkpoint: Checkpoint
     high_watermark: int
+    replayed_bytes: int
+    """Of the log behind the checkpoint."""
     damage: CorruptData | None = None
     remote: dict[int, RemoteSegment] = field(default_factory=dict)
     away: frozenset[int] = frozenset()
@@ -82,11 +84,14 @@ class _Recovery:
             else self._known(known.get(base), end) or self._sealed(base, end, checkpoint.offset)
             for base, end in pairwise(bases)
         ]
-        self._replay_active(active, checkpoint, recovery_point)
+        replayed_bytes = self._replay_active(active, checkpoint, recovery_point)
+        replayed_bytes += sum(segment.size_bytes for segment in sealed if segment.end_offset > checkpoint.offset)
         if self.damage is None:
             self._settle_tail(active, recovery_point)
         high_watermark = active.end_offset if self.damage is None else recovery_point
-        return Recovered(active, sealed, self.ledger, checkpoint, high_watermark, self.damage, remote, away)
+        return Recovered(
+            active, sealed, self.ledger, checkpoint, high_watermark, replayed_bytes, self.damage, remote, away
+        )
 
     def _recorded_durable_offset(self) -> int:
         watermark = Watermark.decode(read_whole(self.storage, self.directory / WATERMARK_FILE) or b"")
@@ -137,9 +142,13 @@ class _Recovery:
             self.report(error.message)
         return SealedSegment.of(segment)
 
-    def _replay_active(self, active: Segment, checkpoint: Checkpoint, recovery_point: int) -> None:
-        """Read the active segment from the checkpoint on, as far as batches follow each other without a flaw."""
+    def _replay_active(self, active: Segment, checkpoint: Checkpoint, recovery_point: int) -> int:
+        """Read the active segment from the checkpoint on, as far as batches follow each other without a flaw.
+
+        How many bytes these are.
+        """
         active.load(before_offset=max(checkpoint.offset, active.base_offset))
+        known_bytes = active.size_bytes
         safe_count = checkpoint.active_aborted_count if checkpoint.offset > active.base_offset else 0
         self._adopt_aborted(active, safe_count)
         if self.damage is None:
@@ -153,8 +162,10 @@ class _Recovery:
                 self.report(f"{active.file.path.name}: the batch at offset {active.end_offset} fails its checksum")
             active.note(located.header)
             self._replay(active, located, is_active=True)
+        active.index.trim()
         if active.end_offset < recovery_point:
             self.report(f"{active.file.path.name} ends at offset {active.end_offset}, {recovery_point} was durable")
+        return active.size_bytes - known_bytes
 
     def _adopt_aborted(self, segment: Segment, count: int | None = None) -> None:
         """Take over the aborted transactions that a segment's index lists, the first `count` or all."""
@@ -179,9 +190,13 @@ class _Recovery:
         """Cut off what is no whole batch; write the rest of the unacked tail once more and sync it.
 
         After a failed sync the kernel may hold bytes as clean that never reached the disk: only a new write counts.
+        Without such a tail everything was durable before: thousands of partitions open without a sync.
         """
-        if active.file.size() > active.size_bytes:
+        is_cut = active.file.size() > active.size_bytes
+        if is_cut:
             active.file.truncate(active.size_bytes)
+        elif active.end_offset <= recovery_point:
+            return
         for position in range(active.locate(recovery_point), active.size_bytes, REWRITE_BYTES):
             length = min(REWRITE_BYTES, active.size_bytes - position)
             active.file.write([active.file.read(length, position)], position)

@@ -101,8 +101,8 @@ class Segment:
     def load(self, before_offset: int | None = None) -> None:
         """Learn size, end offset and newest timestamp of what is in the file, reading from the nearest index entry on.
 
-        With `before_offset`, of the batches below it only, and index entries above it are dropped. Missing and
-        damaged entries are written again on the way.
+        With `before_offset`, of the batches below it only, and index entries above it are dropped once the caller has
+        noted what follows and trims the index. Missing and damaged entries are written again on the way.
         """
         end = self.file.size()
         entry = (
@@ -110,13 +110,15 @@ class Segment:
         )
         if not self._is_sound(entry, end):
             entry = SEGMENT_START
-        self.max_timestamp_ms = self.index.cut(entry.position)
+        self.max_timestamp_ms = self.index.rewind(entry.position)
         self.size_bytes, self.end_offset = entry.position, self.base_offset + entry.relative_offset
         for located in self.scan(entry.position, end):
             at_end = before_offset is not None and located.header.base_offset >= before_offset
             if at_end or located.header.base_offset != self.end_offset:
                 break
             self.note(located.header)
+        if before_offset is None:
+            self.index.trim()
 
     def scan(self, position: int, end: int) -> Iterator[Located]:
         """Batches from a batch start on whose end is at most `end`; stops in front of bytes that are none.

@@ -13,14 +13,15 @@ from uuid import UUID, uuid4
 
 from headrace.errors import Conflict, HeadraceError, InvalidInput, NotFound, did_you_mean
 from headrace.log.archive import RemoteSegment
+from headrace.log.creation import TopicCreation, create_partition
 from headrace.log.directory import DirectoryLock, check_format
 from headrace.log.files import FileCache, open_files_max
 from headrace.log.partition import Partition
 from headrace.log.pressure import Pressure
 from headrace.log.refusal import LogRefusal
-from headrace.log.segment import LOG_SUFFIX, segment_bases, segment_path
-from headrace.log.storage import OpenFile, OsStorage, Storage
-from headrace.log.topics import PARTITIONS_MAX, TopicConfig, TopicMetadata, check_topic_name
+from headrace.log.storage import OsStorage, Storage
+from headrace.log.topics import PARTITIONS_MAX, TopicConfig, TopicMetadata
+from headrace.topic_names import require_topic_name
 
 TOPICS_DIRECTORY = "topics"
 SYNCED_SHARE = 4
@@ -65,6 +66,7 @@ class LogStore:
         self._names: dict[UUID, str] = {}
         # Deleted topics whose files are not all removed.
         self._leaving: dict[str, TopicMetadata] = {}
+        self._creations: dict[str, TopicCreation] = {}
         self._orphans: list[RemoteSegment] = []
         # Kept by the partitions: looking at each of thousands would take longer than a sync.
         self._unsynced: dict[Partition, None] = {}
@@ -122,19 +124,55 @@ class LogStore:
 
     def create_topic(self, name: str, partition_count: int, config: Mapping[str, str]) -> Topic:
         """Durable afterwards. Raises Conflict when it exists, InvalidInput and InvalidConfig for bad arguments."""
-        check_topic_name(name)
-        if name in self._topics:
+        creation = self.begin_topic(name, partition_count, config)
+        try:
+            creation.make()
+            self.open_made(creation, partition_count)
+            return self.finish_topic(creation)
+        finally:
+            self.end_creation(creation)
+
+    def begin_topic(self, name: str, partition_count: int, config: Mapping[str, str]) -> TopicCreation:
+        """The name is taken from now on, until `end_creation`. Raises as `create_topic`.
+
+        Next come `TopicCreation.make` in any thread, `open_made` until all are open, and `finish_topic`.
+        """
+        require_topic_name(name)
+        if name in self._topics or name in self._creations:
             raise Conflict(f"topic {name!r} exists already")
         if not 1 <= partition_count <= PARTITIONS_MAX:
             raise InvalidInput(f"{partition_count} partitions", valid=[f"1 to {PARTITIONS_MAX}"])
         metadata = TopicMetadata(name, self._new_id(), partition_count, TopicConfig.from_names(config))
         if name in self._leaving:
             self._remove_topic(self._leaving[name])
-        for index in range(partition_count):
-            self._create_partition(self._partition_directory(name, index))
+        directories = [self._partition_directory(name, index) for index in range(partition_count)]
+        creation = self._creations[name] = TopicCreation(metadata, directories, self._storage)
+        return creation
+
+    def open_made(self, creation: TopicCreation, count_max: int) -> None:
+        """Open some more partitions that were made. Raises Conflict when the store was closed meanwhile, OSError."""
+        if creation.is_stopped:
+            raise Conflict(f"topic {creation.metadata.name!r} was not created: the log is closed")
+        done = len(creation.partitions)
+        for index in range(done, min(done + count_max, creation.metadata.partition_count)):
+            creation.partitions.append(self._open_partition(creation.metadata, index))
+
+    def finish_topic(self, creation: TopicCreation) -> Topic:
+        """All partitions are open: the topic is there, durably. Raises as `open_made`."""
+        self.open_made(creation, 0)
         self._storage.fsync_directory(self.directory)
-        metadata.save(self._storage, self._topics_directory)
-        return self._open_topic(metadata)
+        creation.metadata.save(self._storage, self._topics_directory)
+        return self._add_topic(creation.metadata, tuple(creation.partitions))
+
+    def end_creation(self, creation: TopicCreation) -> None:
+        """Called in any case: the name is free again, unless the topic is there."""
+        creation.is_stopped = True
+        self._creations.pop(creation.metadata.name, None)
+
+    @property
+    def creating(self) -> Mapping[str, int]:
+        """Topics that are being made, and how many partitions they will have."""
+        return {name: creation.metadata.partition_count for name, creation in self._creations.items()}
 
     def delete_topic(self, name: str) -> None:
         """The topic and its records are gone afterwards, for good. Raises NotFound."""
@@ -161,7 +199,7 @@ class LogStore:
                 valid=[f"{existing + 1} to {PARTITIONS_MAX}"],
             )
         for index in range(existing, partition_count):
-            self._create_partition(self._partition_directory(name, index))
+            create_partition(self._storage, self._partition_directory(name, index))
         self._storage.fsync_directory(self.directory)
         metadata = TopicMetadata(name, topic.topic_id, partition_count, topic.config)
         metadata.save(self._storage, self._topics_directory)
@@ -231,6 +269,8 @@ class LogStore:
 
     def close(self) -> None:
         """Sync, write checkpoints, give up the lock. The store cannot be used afterwards."""
+        for creation in self._creations.values():
+            creation.is_stopped = True
         self.sync()
         for partition in self._partitions():
             partition.close()
@@ -268,6 +308,9 @@ class LogStore:
 
     def _open_topic(self, metadata: TopicMetadata) -> Topic:
         partitions = tuple(self._open_partition(metadata, index) for index in range(metadata.partition_count))
+        return self._add_topic(metadata, partitions)
+
+    def _add_topic(self, metadata: TopicMetadata, partitions: tuple[Partition, ...]) -> Topic:
         topic = Topic(metadata.name, metadata.topic_id, metadata.config, partitions)
         self._topics[metadata.name] = topic
         self._names[topic.topic_id] = topic.name
@@ -284,16 +327,6 @@ class LogStore:
             unsynced=self._unsynced,
             files=self._files,
         )
-
-    def _create_partition(self, directory: Path) -> None:
-        """A directory that an interrupted creation left is used again, one with records is not touched."""
-        for base_offset in segment_bases(self._storage.list_directory(directory)):
-            size = OpenFile.open(self._storage, segment_path(directory, base_offset, LOG_SUFFIX)).size()
-            if base_offset or size:
-                raise Conflict(
-                    f"{directory.name} holds records of a topic that is not known", hint="move the directory away first"
-                )
-        Partition.create(self._storage, directory)
 
     def _remove_topic(self, metadata: TopicMetadata) -> None:
         for index in range(metadata.partition_count):

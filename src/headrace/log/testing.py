@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import os
+import threading
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -70,10 +71,14 @@ def _directory() -> _Inode:
 
 
 class PowerLossStorage:
-    """Real files below `root`, and the knowledge of what would survive if the power went now."""
+    """Real files below `root`, and the knowledge of what would survive if the power went now.
+
+    Each change is whole for other threads. Otherwise a write beside a sync would be neither safe nor unsafe, but gone.
+    """
 
     def __init__(self, root: Path) -> None:
         """`root` exists; what it holds already is safe."""
+        self._lock = threading.RLock()
         self._root_path = root
         self._open: dict[int, _Inode] = {}
         self._root = _safe_tree(root)
@@ -84,20 +89,23 @@ class PowerLossStorage:
         Each unsynced write survives wholly, in part or not at all, whatever happened to those before it; each
         unsynced change of a name is there or not.
         """
-        _materialise(self._root, target, choice)
+        with self._lock:
+            _materialise(self._root, target, choice)
 
     def open(self, path: Path, *, create: bool = False) -> int:
-        descriptor = _REAL.open(path, create=create)
-        parent = self._inode(path.parent)
-        assert parent.names is not None  # noqa: S101
-        if path.name not in parent.names:
-            parent.change({path.name: _Inode()})
-        self._open[descriptor] = parent.names[path.name]
-        return descriptor
+        with self._lock:
+            descriptor = _REAL.open(path, create=create)
+            parent = self._inode(path.parent)
+            assert parent.names is not None  # noqa: S101
+            if path.name not in parent.names:
+                parent.change({path.name: _Inode()})
+            self._open[descriptor] = parent.names[path.name]
+            return descriptor
 
     def close(self, descriptor: int) -> None:
-        self._open.pop(descriptor)
-        _REAL.close(descriptor)
+        with self._lock:
+            self._open.pop(descriptor)
+            _REAL.close(descriptor)
 
     def size(self, descriptor: int) -> int:
         return _REAL.size(descriptor)
@@ -115,47 +123,55 @@ class PowerLossStorage:
         return _REAL.sendfile(descriptor, socket_descriptor, length, position)
 
     def pwritev(self, descriptor: int, buffers: Sequence[Buffer], position: int) -> None:
-        _REAL.pwritev(descriptor, buffers, position)
-        self._open[descriptor].unsafe_writes.append((position, b"".join(buffers)))
+        with self._lock:
+            _REAL.pwritev(descriptor, buffers, position)
+            self._open[descriptor].unsafe_writes.append((position, b"".join(buffers)))
 
     def truncate(self, descriptor: int, size: int) -> None:
-        _REAL.truncate(descriptor, size)
-        self._open[descriptor].unsafe_writes.append((size, None))
+        with self._lock:
+            _REAL.truncate(descriptor, size)
+            self._open[descriptor].unsafe_writes.append((size, None))
 
     def fdatasync(self, descriptor: int) -> None:
-        inode = self._open[descriptor]
-        for position, content in inode.unsafe_writes:
-            _replay_write(inode.safe_content, position, content)
-        inode.unsafe_writes.clear()
+        with self._lock:
+            inode = self._open[descriptor]
+            for position, content in inode.unsafe_writes:
+                _replay_write(inode.safe_content, position, content)
+            inode.unsafe_writes.clear()
 
     def fsync_directory(self, path: Path) -> None:
-        if not path.is_relative_to(self._root_path):
-            return  # Above the simulated disk everything is safe.
-        inode = self._inode(path)
-        assert inode.names is not None  # noqa: S101
-        inode.safe_names = dict(inode.names)
-        inode.unsafe_changes.clear()
+        with self._lock:
+            if not path.is_relative_to(self._root_path):
+                return  # Above the simulated disk everything is safe.
+            inode = self._inode(path)
+            assert inode.names is not None  # noqa: S101
+            inode.safe_names = dict(inode.names)
+            inode.unsafe_changes.clear()
 
     def rename(self, source: Path, target: Path) -> None:
-        _REAL.rename(source, target)
-        self._inode(source.parent).change({source.name: None, target.name: self._inode(source)})
+        with self._lock:
+            _REAL.rename(source, target)
+            self._inode(source.parent).change({source.name: None, target.name: self._inode(source)})
 
     def unlink(self, path: Path) -> None:
-        _REAL.unlink(path)
-        self._inode(path.parent).change({path.name: None})
+        with self._lock:
+            _REAL.unlink(path)
+            self._inode(path.parent).change({path.name: None})
 
     def make_directory(self, path: Path) -> None:
-        _REAL.make_directory(path)
-        if path == self._root_path:
-            return
-        parent = self._inode(path.parent)
-        assert parent.names is not None  # noqa: S101
-        if path.name not in parent.names:
-            parent.change({path.name: _directory()})
+        with self._lock:
+            _REAL.make_directory(path)
+            if path == self._root_path:
+                return
+            parent = self._inode(path.parent)
+            assert parent.names is not None  # noqa: S101
+            if path.name not in parent.names:
+                parent.change({path.name: _directory()})
 
     def remove_directory(self, path: Path) -> None:
-        _REAL.remove_directory(path)
-        self._inode(path.parent).change({path.name: None})
+        with self._lock:
+            _REAL.remove_directory(path)
+            self._inode(path.parent).change({path.name: None})
 
     def list_directory(self, path: Path) -> list[str]:
         return _REAL.list_directory(path)

@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Literal
 from uuid import UUID
 
-from headrace.errors import CorruptData, InvalidConfig, InvalidInput, did_you_mean
+from headrace.errors import CorruptData, InvalidConfig, did_you_mean
 from headrace.log.codec import CODECS, GZIP_LEVEL, LZ4_LEVEL, ZSTD_LEVEL
 from headrace.log.index import INDEX_INTERVAL_BYTES
 from headrace.log.storage import Storage, read_whole, replace_atomically
 
 UNLIMITED = -1
 PARTITIONS_MAX = 10_000
-_NAME = re.compile(r"[a-zA-Z0-9._-]{1,249}")
 
 NEVER_MS = 2**63 - 1
 AS_RETENTION = -2
@@ -51,7 +49,7 @@ class TopicConfig:
     max_compaction_lag_ms: int = NEVER_MS
     min_insync_replicas: int = 1
     remote_storage_enable: bool = False
-    remote_copy_disable: bool = False
+    remote_log_copy_disable: bool = False
     local_retention_ms: int = AS_RETENTION
     local_retention_bytes: int = AS_RETENTION
     headrace_backlog_policy: BacklogPolicy = "unbounded"
@@ -89,6 +87,11 @@ class TopicConfig:
             retention_ms=self.retention_ms if own_ms == AS_RETENTION else own_ms,
             retention_bytes=self.retention_bytes if own_bytes == AS_RETENTION else own_bytes,
         )
+
+    @classmethod
+    def from_stored(cls, settings: Mapping[str, str]) -> TopicConfig:
+        """Settings as an earlier Headrace wrote them. Raises InvalidConfig."""
+        return cls.from_names({FORMER_NAMES.get(name, name): value for name, value in settings.items()})
 
     @classmethod
     def from_names(cls, settings: Mapping[str, str]) -> TopicConfig:
@@ -186,6 +189,10 @@ FIXED_SETTINGS: dict[str, str] = {
 """Kafka's settings that change nothing here, with Kafka's defaults: another value is refused, not ignored."""
 
 
+FORMER_NAMES: dict[str, str] = {"remote.copy.disable": "remote.log.copy.disable"}
+"""Settings that topic files of earlier versions hold under another name."""
+
+
 def _check_fixed(name: str, value: str) -> None:
     if value.strip().lower() != FIXED_SETTINGS[name]:
         cause = f"{name} cannot be {value!r}: this broker does not use it"
@@ -212,7 +219,7 @@ _SETTINGS: dict[str, Callable[[str], object]] = {
     "max.compaction.lag.ms": _integer(1, NEVER_MS),
     "min.insync.replicas": _integer(1, 1),
     "remote.storage.enable": _boolean,
-    "remote.copy.disable": _boolean,
+    "remote.log.copy.disable": _boolean,
     "local.retention.ms": _integer(AS_RETENTION, 2**63 - 1),
     "local.retention.bytes": _integer(AS_RETENTION, 2**63 - 1),
     "headrace.backlog.policy": _choice("unbounded", "block", "drop_newest"),
@@ -233,12 +240,6 @@ def _parsed(name: str, value: str) -> object:
         return parse(value)
     except ValueError:
         raise InvalidConfig(f"{name} cannot be {value!r}", valid=[str(parse.__doc__)]) from None
-
-
-def check_topic_name(name: str) -> None:
-    """Raises InvalidInput unless Kafka would take the name."""
-    if not _NAME.fullmatch(name) or name in (".", ".."):
-        raise InvalidInput(f"{name!r} is no topic name", valid=["1 to 249 letters, digits, '.', '_' and '-'"])
 
 
 @dataclass(frozen=True, slots=True)
@@ -271,7 +272,7 @@ class TopicMetadata:
                 name=content["name"],
                 topic_id=UUID(content["topic_id"]),
                 partition_count=int(content["partition_count"]),
-                config=TopicConfig.from_names(content["config"]),
+                config=TopicConfig.from_stored(content["config"]),
                 deleted=bool(content["deleted"]),
             )
         except (ValueError, KeyError, TypeError, InvalidConfig) as error:

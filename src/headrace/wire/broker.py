@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import resource
 import time
 from collections.abc import Callable
 from typing import Final
 from uuid import uuid4
 
 from headrace.log import LogStore, Partition, Storage, now_ms
+from headrace.log.files import open_files_max
 from headrace.signals import SIGNALS_TOPIC
 from headrace.wire.codes import Refusal
 from headrace.wire.commit import Committer
@@ -18,7 +20,7 @@ from headrace.wire.connection import Connection
 from headrace.wire.coordinators.consumer_groups import ConsumerGroups
 from headrace.wire.coordinators.group import GroupLimits
 from headrace.wire.coordinators.groups import Groups, GroupsLimits
-from headrace.wire.door import Door, DoorLimits
+from headrace.wire.door import RESERVED, Door, DoorLimits
 from headrace.wire.event_log import EventLog
 from headrace.wire.gate import IngestGate
 from headrace.wire.group_room import GroupRoom
@@ -43,6 +45,10 @@ _log = EventLog()
 
 # How long a stop waits for requests that wait for the disk.
 STOP_S_MAX: Final = 10.0
+# Descriptors for everything but files of the log and connections: the listener, the loop, sealed segments being sent.
+SPARE_DESCRIPTORS: Final = 64
+CONNECTIONS_MIN: Final = 16
+UNLIMITED: Final = 1 << 30
 
 
 class Broker:
@@ -88,7 +94,7 @@ class Broker:
         self._report_damage()
         waiters = FetchWaiters()
         self._recalls = Recalls()
-        self._committer = Committer(self._store, self.config.durability, waiters.wake)
+        self._committer = self._make_committer(waiters)
         offsets_topic = self._state_topic(OFFSETS_TOPIC)
         transactions_topic = self._state_topic(TRANSACTIONS_TOPIC)
         self._offsets = OffsetService(offsets_topic, self._committer)
@@ -183,6 +189,9 @@ class Broker:
     def _state_topic(self, name: str) -> StateTopic:
         return StateTopic(self._store, name, self.config.state_log_bytes_max, self._clock)
 
+    def _make_committer(self, waiters: FetchWaiters) -> Committer:
+        return Committer(self._store, self.config.durability, waiters.wake)
+
     def _make_groups(self) -> Groups:
         config = self.config
         limits = GroupsLimits(
@@ -190,7 +199,11 @@ class Broker:
             config.session_timeout_ms_max,
             GroupLimits(config.group_members_max, config.rebalance_delay_ms),
         )
-        return Groups(limits, lambda: str(uuid4()))
+        return Groups(limits, lambda: str(uuid4()), self._last_generation)
+
+    def _last_generation(self, group_id: str) -> int:
+        """Of a group that is about to be made. The service is made later than the groups."""
+        return self._group_service.last_generation(group_id)
 
     def _make_consumer_groups(self) -> ConsumerGroups:
         return ConsumerGroups(self._group_settings.limits, self._partition_counts, lambda: str(uuid4()))
@@ -244,9 +257,24 @@ class Broker:
             ticker.wake()
 
 
+def connections_possible() -> int:
+    """As many connections as the process has descriptors for, beside files of the log, the reserve and the rest."""
+    soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    left = soft - open_files_max() - RESERVED - SPARE_DESCRIPTORS
+    return UNLIMITED if soft == resource.RLIM_INFINITY else max(CONNECTIONS_MIN, left)
+
+
 def _door_limits(config: BrokerConfig) -> DoorLimits:
+    possible = connections_possible()
+    if possible < config.connections_max:
+        _log.warning(
+            "fewer connections than connections_max: the process has too few descriptors",
+            connections_max=config.connections_max,
+            connections=possible,
+            hint="raise the hard limit of open files (ulimit -Hn)",
+        )
     return DoorLimits(
-        config.connections_max,
+        min(config.connections_max, possible),
         config.connections_per_address_max,
         config.connections_idle_ms_max,
         config.first_request_ms_max,

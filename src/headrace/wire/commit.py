@@ -24,12 +24,21 @@ class Committer:
     number of syncs does not grow with the number of requests.
     """
 
-    def __init__(self, store: LogStore, durability: Literal["fsync", "os"], advanced: Advanced) -> None:
-        """`advanced` is called on the loop for each partition whose high watermark may have moved."""
+    def __init__(
+        self,
+        store: LogStore,
+        durability: Literal["fsync", "os"],
+        advanced: Advanced,
+        thread: SyncThread | None = None,
+    ) -> None:
+        """`advanced` is called on the loop for each partition whose high watermark may have moved.
+
+        `thread` is for tests: syncs in an order of their own.
+        """
         self._store = store
         self._durability = durability
         self._advanced = advanced
-        self._thread = SyncThread()
+        self._thread = SyncThread() if thread is None else thread
         self._waiters: list[Callable[[], None]] = []
         self._running: asyncio.Task[None] | None = None
 

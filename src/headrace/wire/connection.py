@@ -210,8 +210,11 @@ class Connection(asyncio.BufferedProtocol):
             if header.api_key != API_VERSIONS_KEY:
                 raise Malformed(f"version {header.version} of {route.api.name} is not known")
             answer_version = API_VERSIONS.version_min
-        if not self._session.authenticated and header.api_key not in BEFORE_AUTHENTICATION:
-            raise Malformed(f"a {route.api.name} request before authentication")
+        if header.api_key not in BEFORE_AUTHENTICATION:
+            if not self._session.authenticated:
+                raise Malformed(f"a {route.api.name} request before authentication")
+            if self._visit is not None and self._visit.on_trial:
+                raise Malformed("no place for another connection but for our own parts, which authenticate first")
         if header.api_key != PRODUCE.key and len(frame) > self._config.control_request_bytes_max:
             limit = self._config.control_request_bytes_max
             raise Malformed(f"a {route.api.name} request of {len(frame)} bytes; at most {limit} are accepted")
@@ -328,6 +331,8 @@ class Connection(asyncio.BufferedProtocol):
         self._send(response_frame(received.header.correlation_id, api.flexible_response(version), body))
         if self._session.authenticated:
             self._receiver.frame_bytes_max = self._config.request_bytes_max
+            if self._visit is not None and self._session.access.own:
+                self._visit.prove_own()
         if self._session.rejected:
             self._end()
 

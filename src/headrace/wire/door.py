@@ -18,6 +18,12 @@ GRACE_S: Final = 1.0
 SWEEP_S_MIN: Final = 0.05
 SWEEP_S_MAX: Final = 10.0
 
+# Places beyond the limits, for our own parts: a client of this machine that comes then must first prove to be one.
+RESERVED: Final = 32
+# How long such a client may take, and after which time it may be closed for another.
+TRIAL_MS_MAX: Final = 5_000
+TRIAL_GRACE_S: Final = 0.2
+
 LOOPBACK: Final = "loopback"
 
 
@@ -37,6 +43,10 @@ class Visit:
     spoke: bool = False
     # When the last byte came of a request that is not whole; None between requests.
     partial_s: float | None = None
+    # One of our own parts: it is not closed to make room.
+    is_own: bool = False
+    # In the reserve, and not known as our own.
+    on_trial: bool = False
     # Whether the broker works for it, or does not let it speak.
     busy: Callable[[], bool] = field(default=lambda: False)
     # Ends the connection; `leave` is called in the end. A reason is logged.
@@ -51,6 +61,10 @@ class Visit:
         self.partial_s = now_s if partial else None
         if whole:
             self.heard_s = now_s
+
+    def prove_own(self) -> None:
+        """Called when the client has authenticated as one of our own parts."""
+        self.is_own, self.on_trial = True, False
 
     def idle_s(self, now_s: float) -> float:
         return 0.0 if self.busy() else now_s - max(self.heard_s, self.partial_s or 0.0)
@@ -78,25 +92,48 @@ class Door:
         self.refused = CountedLog("connection refused")
         self.closed = CountedLog("connection closed")
         self._visits: dict[Visit, None] = {}
+        self._reserved: dict[Visit, None] = {}
         self._counts: dict[str, int] = {}
 
     def __len__(self) -> int:
-        return len(self._visits)
+        return len(self._visits) + len(self._reserved)
 
     def enter(self, host: str, now_s: float) -> Visit | str:
         """A visit, or the reason why there is none."""
-        address, limits = address_of(host), self.limits
-        if self._counts.get(address, 0) >= limits.per_address_max and not self._make_room(self._from(address), now_s):
-            return f"more than {limits.per_address_max} connections from one address, none of them idle"
-        if len(self._visits) >= limits.connections_max and not self._make_room(self._visits, now_s):
-            return f"more than {limits.connections_max} connections in all, none of them idle"
-        visit = Visit(address, now_s)
+        address = address_of(host)
+        full = self._full(address, now_s)
+        visit = Visit(address, now_s, on_trial=full is not None)
+        if full is not None:
+            if address != LOOPBACK or not self._has_reserve(now_s):
+                return full
+            self._reserved[visit] = None
+            return visit
         self._visits[visit] = None
         self._counts[address] = self._counts.get(address, 0) + 1
         return visit
 
+    def _full(self, address: str, now_s: float) -> str | None:
+        """Why there is no ordinary place, once those who are idle made room; None when there is one."""
+        limits = self.limits
+        if self._counts.get(address, 0) >= limits.per_address_max and not self._make_room(self._from(address), now_s):
+            return f"more than {limits.per_address_max} connections from one address, none of them idle"
+        if len(self._visits) >= limits.connections_max and not self._make_room(self._visits, now_s):
+            return f"more than {limits.connections_max} connections in all, none of them idle"
+        return None
+
+    def _has_reserve(self, now_s: float) -> bool:
+        """Strangers cannot keep the reserve by taking it again and again: the oldest of them goes first."""
+        if len(self._reserved) < RESERVED:
+            return True
+        waiting = [visit for visit in self._reserved if visit.on_trial and now_s - visit.since_s >= TRIAL_GRACE_S]
+        if waiting:
+            self.refused.warning(client=LOOPBACK, reason="all places are taken, and it is none of our own parts")
+            self._end(waiting[0], None)
+        return bool(waiting)
+
     def leave(self, visit: Visit) -> None:
         """May be called more than once."""
+        self._reserved.pop(visit, None)
         if visit not in self._visits:
             return
         del self._visits[visit]
@@ -106,8 +143,10 @@ class Door:
 
     def sweep(self, now_s: float) -> None:
         """Called now and then: closes what is overdue."""
-        for visit in tuple(self._visits):
-            if not visit.busy():
+        for visit in (*self._visits, *self._reserved):
+            if visit.on_trial and _passed(visit.since_s, TRIAL_MS_MAX, now_s):
+                self._end(visit, "all places are taken, and it is none of our own parts")
+            elif not visit.busy():
                 self._look(visit, now_s)
         self.refused.settle()
         self.closed.settle()
@@ -126,7 +165,7 @@ class Door:
 
     def _make_room(self, visits: Iterable[Visit], now_s: float) -> bool:
         """Closes the one that never spoke, or else spoke longest ago."""
-        idle = [visit for visit in visits if visit.idle_s(now_s) >= GRACE_S]
+        idle = [visit for visit in visits if not visit.is_own and visit.idle_s(now_s) >= GRACE_S]
         if not idle:
             return False
         self._end(min(idle, key=lambda visit: (visit.spoke, -visit.idle_s(now_s))), None)

@@ -82,6 +82,7 @@ class GroupRoom:
 
     def forget_expired(self) -> None:
         """Groups without members for long are gone afterwards, durably with the next sync. Raises a Refusal."""
+        self._group_service.forget_vacant()
         now_ms = self._clock()
         if now_ms < self._next_expiry_ms:
             return

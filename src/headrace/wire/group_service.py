@@ -34,6 +34,9 @@ from headrace.wire.state_records import StateRecord
 from headrace.wire.state_topic import StateTopic
 
 CONSUMERS: Final = "consumer"
+# How long the generation of a group is remembered that has neither members nor offsets (as in Kafka), and of how many.
+VACANT_MS: Final = 600_000
+VACANT_MAX: Final = 10_000
 
 _log = EventLog()
 
@@ -68,6 +71,8 @@ class GroupService:
         self._store = store
         self._clock = clock
         self._written: dict[str, _Written] = {}
+        # Groups of which nothing but the generation is kept, and since when; the oldest first.
+        self._vacant: dict[str, int] = {}
         self._background: set[asyncio.Task[None]] = set()
         self._reported = False
 
@@ -86,8 +91,11 @@ class GroupService:
             kind = kind_of(key)
             if kind == CLASSIC_GROUP:
                 snapshot = unpack_group(value)
+                group_id = unpack_key(key)[1][0]
                 if snapshot.members:
-                    self._groups.restore(unpack_key(key)[1][0], snapshot, now_ms)
+                    self._groups.restore(group_id, snapshot, now_ms)
+                elif not self._offsets.committed.of_group(group_id):
+                    self._vacant[group_id] = snapshot.empty_since_ms
             elif kind in KINDS:
                 newer[key] = value
         self._consumer_groups.restore(restore_groups(newer, self._consumer_groups.make, self._store.name_of, now_ms))
@@ -105,6 +113,7 @@ class GroupService:
         group = self._groups.get(group_id)
         records = self._changed(group_id, members)
         if records:
+            self._note_vacancy(group_id, dict(records))
             before = self._written.get(group_id)
             touched = members if before is None else members | before.members
             self._written[group_id] = _Written(self._topic.append(records), frozenset(touched))
@@ -184,6 +193,43 @@ class GroupService:
             _log.warning("groups cannot be saved yet", group=group_id, reason=str(refusal))
         self._reported = True
 
+    # -- groups without members ---------------------------------------------------------------------------------
+
+    def last_generation(self, group_id: str) -> int:
+        """The generation that a group of this name last had; 0 for a new one."""
+        raw = self._topic.values.get(group_key(group_id))
+        return 0 if raw is None else unpack_group(raw).generation
+
+    def forget_vacant(self) -> None:
+        """Called now and then: groups without members and offsets for long are gone, durably with the next sync.
+
+        Raises a Refusal.
+        """
+        now_ms = self._clock()
+        for group_id, since_ms in tuple(self._vacant.items()):
+            if since_ms + VACANT_MS <= now_ms or len(self._vacant) > VACANT_MAX:
+                self._forget_vacant(group_id)
+
+    def _forget_vacant(self, group_id: str) -> None:
+        """Not while somebody joins. One that has members or offsets meanwhile ends in another way."""
+        if self._groups.get(group_id) is not None:
+            return
+        key = group_key(group_id)
+        raw, has_offsets = self._topic.values.get(key), self._offsets.committed.of_group(group_id)
+        if raw is not None and not has_offsets and not unpack_group(raw).members:
+            self._topic.append([(key, None)])
+        del self._vacant[group_id]
+
+    def _note_vacancy(self, group_id: str, records: dict[bytes, bytes | None]) -> None:
+        if group_key(group_id) not in records:
+            return
+        raw = records[group_key(group_id)]
+        self._vacant.pop(group_id, None)
+        if raw is not None and not unpack_group(raw).members and not self._offsets.committed.of_group(group_id):
+            self._vacant[group_id] = self._clock()
+            if len(self._vacant) > VACANT_MAX:
+                self.forget_vacant()
+
     # -- records ------------------------------------------------------------------------------------------------
 
     def _changed(self, group_id: str, members: Iterable[str]) -> list[StateRecord]:
@@ -204,8 +250,9 @@ class GroupService:
         current = self._topic.values.get(key)
         if not self._had_members(group_id, current):
             return key, current
-        if not self._offsets.committed.of_group(group_id):
+        if group is None and not self._offsets.committed.of_group(group_id):
             return key, None
+        # Also without offsets: whoever joins next, maybe after a crash, must not get a generation that was told before.
         generation = 0 if group is None else group.generation
         return key, pack_group(GroupSnapshot(CONSUMERS, generation, None, None, (), self._clock()))
 

@@ -42,10 +42,11 @@ class GroupLimits:
 class Group:
     """Every request is answered exactly once: by the method's result, by a Refusal it raises, or later by its reply."""
 
-    def __init__(self, group_id: str, limits: GroupLimits) -> None:
+    def __init__(self, group_id: str, limits: GroupLimits, generation: int = 0) -> None:
+        """`generation`: the last one of a group of this name, so that none is decided a second time."""
         self.group_id = group_id
         self.state = GroupState.EMPTY
-        self.generation = 0
+        self.generation = generation
         self.protocol_type: str | None = None
         self.protocol_name: str | None = None
         self.leader_id: str | None = None

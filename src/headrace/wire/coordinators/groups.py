@@ -23,9 +23,13 @@ class GroupsLimits:
 class Groups:
     """Groups that have members, or are about to. Offsets of a group are kept elsewhere and outlive it."""
 
-    def __init__(self, limits: GroupsLimits, new_id: Callable[[], str]) -> None:
+    def __init__(
+        self, limits: GroupsLimits, new_id: Callable[[], str], last_generation: Callable[[str], int] = lambda _: 0
+    ) -> None:
+        """`last_generation`: of a group that had members before, as far as it is remembered."""
         self._limits = limits
         self._new_id = new_id
+        self._last_generation = last_generation
         self._groups: dict[str, Group] = {}
 
     @property
@@ -80,7 +84,7 @@ class Groups:
 
     def _add(self, group_id: str) -> Group:
         check_group_id(group_id)
-        self._groups[group_id] = Group(group_id, self._limits.group)
+        self._groups[group_id] = Group(group_id, self._limits.group, self._last_generation(group_id))
         return self._groups[group_id]
 
     def existing(self, group_id: str) -> Group:

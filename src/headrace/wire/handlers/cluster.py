@@ -65,7 +65,8 @@ def _looked_up(services: Services, call: Call, wanted: MetadataTopicRequest, may
     topic = services.store.topics.get(wanted.name)
     try:
         call.require(Operation.DESCRIBE, topic_resource(wanted.name))
-        if topic is None and may_create and services.config.auto_create_topics:
+        is_wanted = may_create and services.config.auto_create_topics and wanted.name not in services.store.creating
+        if topic is None and is_wanted:
             topic = _auto_created(services, call, wanted.name)
     except Refusal as refusal:
         return MetadataTopic(refusal.code, wanted.name)

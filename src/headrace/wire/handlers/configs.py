@@ -241,10 +241,11 @@ def _replaced(current: Mapping[str, str], changes: tuple[AlteredConfig, ...]) ->
 def _changed(current: Mapping[str, str], changes: tuple[AlteredConfig, ...]) -> dict[str, str]:
     settings = dict(current)
     for change in changes:
-        if change.name not in TopicConfig().to_names():
-            raise Refusal(ErrorCode.INVALID_CONFIG, f"unknown topic setting {change.name!r}")
         if change.config_operation == _DELETE:
+            # Also one that is not known here: MirrorMaker deletes whatever is the default where a topic comes from.
             settings.pop(change.name, None)
+        elif change.name not in TopicConfig().to_names():
+            raise Refusal(ErrorCode.INVALID_CONFIG, f"unknown topic setting {change.name!r}")
         elif change.value is None:
             raise Refusal(ErrorCode.INVALID_REQUEST, f"no value for {change.name!r}")
         elif change.config_operation == _SET:

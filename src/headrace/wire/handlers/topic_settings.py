@@ -84,7 +84,7 @@ _TEXTS: Final = {
     "min.cleanable.dirty.ratio": "How much of the log must be dirty before it is compacted.",
     "min.compaction.lag.ms": "How long a record is spared by compaction.",
     "min.insync.replicas": "Always 1: one broker has one replica.",
-    "remote.copy.disable": "Whether no more segments are archived; those that are stay readable.",
+    "remote.log.copy.disable": "Whether no more segments are archived; those that are stay readable.",
     "remote.storage.enable": "Whether sealed segments are archived to object storage and read back from there.",
     "retention.bytes": "How much of a partition is kept, counted in whole segments; -1 for no limit.",
     "retention.ms": "How long records are kept after the newest of their segment; -1 for no limit.",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from headrace.log import TopicConfig
 from headrace.wire.codes import ErrorCode, Refusal
-from headrace.wire.handlers.creation import as_refusals, check_room, create_topic
+from headrace.wire.handlers.creation import AT_ONCE_MAX, as_refusals, check_room, create_large_topic, create_topic
 from headrace.wire.handlers.topic_settings import source_of
 from headrace.wire.messages.topics import (
     CreatableTopic,
@@ -29,20 +29,19 @@ from headrace.wire.services import INTERNAL_TOPICS, Call, Services
 _BROKERS_CHOICE = -1
 
 
-def create_topics(services: Services, call: Call, request: CreateTopicsRequest) -> CreateTopicsResponse:
+async def create_topics(services: Services, call: Call, request: CreateTopicsRequest) -> CreateTopicsResponse:
     names = [topic.name for topic in request.topics]
     doubled = {name for name in names if names.count(name) > 1}
-    return CreateTopicsResponse(
-        tuple(
-            CreatedTopic(topic.name, ErrorCode.INVALID_REQUEST, "the topic is named more than once")
-            if topic.name in doubled
-            else _created(services, call, topic, validate_only=request.validate_only)
-            for topic in request.topics
-        )
-    )
+    created = [
+        CreatedTopic(topic.name, ErrorCode.INVALID_REQUEST, "the topic is named more than once")
+        if topic.name in doubled
+        else await _created(services, call, topic, validate_only=request.validate_only)
+        for topic in request.topics
+    ]
+    return CreateTopicsResponse(tuple(created))
 
 
-def _created(services: Services, call: Call, wanted: CreatableTopic, *, validate_only: bool) -> CreatedTopic:
+async def _created(services: Services, call: Call, wanted: CreatableTopic, *, validate_only: bool) -> CreatedTopic:
     try:
         call.require_creation(wanted.name)
         count = _partition_count(services, wanted)
@@ -52,7 +51,10 @@ def _created(services: Services, call: Call, wanted: CreatableTopic, *, validate
         if validate_only:
             check_room(services, wanted.name, count)
             return _answer(wanted.name, count, config, call)
-        topic = create_topic(services, wanted.name, count, settings)
+        if count <= AT_ONCE_MAX:
+            topic = create_topic(services, wanted.name, count, settings)
+        else:
+            topic = await create_large_topic(services, wanted.name, count, settings)
     except Refusal as refusal:
         return CreatedTopic(wanted.name, refusal.code, refusal.message)
     return _answer(wanted.name, count, topic.config, call)._replace(topic_id=topic.topic_id)
