@@ -94,6 +94,21 @@ def test_document_that_cannot_run_lists_every_problem(client: httpx.Client) -> N
     assert {problem["node"] for problem in response.json()["problems"]} >= {"a", "b"}
 
 
+def test_what_cannot_be_planned_is_a_problem_and_is_not_saved(client: httpx.Client) -> None:
+    text = (
+        'topic s schema="k STRING, v DOUBLE" ! deduplicate k ! select k "explode(array(v)) AS t" as parts ! to-topic y'
+    )
+    body = {"name": "parts", "text": text}
+    checked = client.post("/api/check", json=body)
+    assert checked.status_code == 200
+    (problem,) = checked.json()["problems"]
+    assert (problem["node"], problem["message"]) == ("parts", "select cannot follow a serial operator here")
+    for path in ("/api/pipelines/validate", "/api/pipelines"):
+        refused = client.post(path, json=body)
+        assert (refused.status_code, refused.json()["problems"]) == (400, [problem])
+    assert client.get("/api/pipelines").json()["pipelines"] == []
+
+
 @pytest.mark.parametrize(
     "body",
     [
@@ -122,7 +137,14 @@ def test_body_that_is_no_json(client: httpx.Client) -> None:
 
 @pytest.mark.parametrize(
     "path",
-    ["/api/nowhere", "/api/pipelines/none", "/api/pipelines/none/versions", "/api/jobs/none", "/api/jobs/a/preview/b"],
+    [
+        "/api/nowhere",
+        "/api/pipelines/none",
+        "/api/pipelines/none/versions",
+        "/api/jobs/none",
+        "/api/jobs/a/preview/b",
+        "/api/jobs/a/errors/b",
+    ],
 )
 def test_unknown_things_are_not_found(client: httpx.Client, path: str) -> None:
     response = client.get(path)

@@ -11,6 +11,7 @@ from headrace.log import Watermark
 from headrace.server.figures import FigureBook, edge_rows
 from headrace.server.lag import LiveLag
 from headrace.server.sampler import MetricsSampler
+from headrace.server.views import row_error
 from headrace.spark import JobStatus, NodeCount, QueryStatus
 
 DOCUMENT = Document(
@@ -132,3 +133,21 @@ def test_docs_are_a_page_without_scripts_and_without_anything_from_elsewhere(cli
     assert 'id="DraftView"' in page.text
     assert "<script" not in page.text
     assert "http" not in page.text.replace("http-equiv", "")
+
+
+def test_a_row_error_says_which_record_it_was() -> None:
+    of_row = {
+        "node": "sel",
+        "reason": "division by zero in a / b",
+        "topic": "t",
+        "partition": 0,
+        "offset": 7,
+        "row": "{}",
+    }
+    assert row_error("sel", of_row).model_dump() == of_row
+    # Of a record that could not be read there is more, and a value instead of a row.
+    of_record = {"reason": "no JSON", "topic": "t", "partition": 1, "offset": 2, "timestamp_ms": 5, "value": "nonsense"}
+    found = row_error("src", of_record)
+    assert (found.node, found.offset, found.row) == ("src", 2, "nonsense")
+    # Behind a join a row is no single record: JSON leaves out what is null.
+    assert row_error("sel", {"node": "sel", "reason": "why", "row": "{}"}).offset is None

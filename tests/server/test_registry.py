@@ -185,6 +185,7 @@ def test_lists_are_filtered_and_paged(client: httpx.Client) -> None:
     assert asked("subjects?subjectPrefix=:*:list-&deleted=true&offset=1&limit=1") == ["list-b"]
     assert asked("subjects?subjectPrefix=list-&deletedOnly=true") == ["list-c"]
     assert asked("subjects/list-a/versions?offset=1") == [2]
+    assert asked("subjects/list-a/versions?limit=0") == [1, 2]
     assert asked("subjects/list-c/versions?deletedOnly=true") == [1]
     places = [(one["subject"], one["version"]) for one in asked("schemas?subjectPrefix=list-&deleted=true")]
     assert places == [("list-a", 1), ("list-a", 2), ("list-b", 1), ("list-c", 1)]
@@ -223,3 +224,20 @@ def test_what_is_not_taken_is_refused_by_its_number(
     answer = client.request(method, f"/api/registry/{path}", json=body)
     assert answer.json()["error_code"] == number, answer.text
     assert answer.status_code == (number if number < 1000 else number // 100)
+
+
+def test_a_schema_is_written_in_the_form_that_is_asked_for(client: httpx.Client) -> None:
+    url = "/api/registry"
+    address = {"type": "record", "name": "Address", "fields": [{"name": "city", "type": "string"}]}
+    client.post(f"{url}/subjects/form-addr/versions", json={"schema": json.dumps(address)})
+    customer = {**address, "name": "Customer", "fields": [{"name": "home", "type": "Address"}]}
+    references = [{"name": "Address", "subject": "form-addr", "version": 1}]
+    body = {"schema": json.dumps(customer), "references": references}
+    entry = client.post(f"{url}/subjects/form-cust/versions", json=body).json()
+    for path in (f"schemas/ids/{entry['id']}", "subjects/form-cust/versions/1"):
+        assert json.loads(client.get(f"{url}/{path}").json()["schema"]) == customer
+        resolved = json.loads(client.get(f"{url}/{path}?format=resolved").json()["schema"])
+        assert resolved == {**customer, "fields": [{"name": "home", "type": address}]}
+        refused = client.get(f"{url}/{path}?format=pretty")
+        assert refused.status_code == 400
+        assert "resolved" in refused.json()["message"]

@@ -75,7 +75,15 @@ def _refuse_doubles(schema: Any) -> None:
 
 
 def whole_record(parsed: ParsedAvro) -> dict[str, Any]:
-    """The schema with the types of others written out where they are first used. Raises InvalidInput if no record."""
+    """As `whole`. Raises InvalidInput if it is no record."""
+    found = whole(parsed)
+    if not isinstance(found, dict) or found.get("type") != "record":
+        raise InvalidInput("the Avro schema of a row is a record")
+    return found
+
+
+def whole(parsed: ParsedAvro) -> Any:
+    """The schema with the types of others written out where they are first used."""
     known: set[str] = set()
 
     def written(part: Any) -> Any:
@@ -92,10 +100,7 @@ def whole_record(parsed: ParsedAvro) -> dict[str, Any]:
     def _fields(key: str, value: Any) -> Any:
         return [{**field, "type": written(field["type"])} for field in value] if key == "fields" else value
 
-    found = written(parsed.schema)
-    if not isinstance(found, dict) or found.get("type") != "record":
-        raise InvalidInput("the Avro schema of a row is a record")
-    return found
+    return written(parsed.schema)
 
 
 def avro_problems(reader: ParsedAvro, writer: ParsedAvro) -> list[str]:

@@ -48,7 +48,10 @@ class RemoteRegistry:
                     return _answer(answer, str(where))
             except httpx.TransportError as error:
                 failure = error
-        raise ExternalFailure(f"the schema registry at {where} does not answer: {failure or 'its own error'}")
+        raise ExternalFailure(
+            f"the schema registry at {where} does not answer: {failure or 'its own error'}",
+            hint="start it, or correct the setting schema_registry; what waits for it goes on by itself",
+        )
 
 
 def _answer(answer: httpx.Response, where: str) -> dict[str, Any]:

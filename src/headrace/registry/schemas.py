@@ -13,6 +13,8 @@ from headrace.errors import InvalidInput
 SchemaKind: TypeAlias = Literal["AVRO", "JSON", "PROTOBUF"]
 KINDS: Final = get_args(SchemaKind)
 REFERENCES_MAX: Final = 100
+# As it was registered; Avro with the types of others in it; Protobuf's descriptor in base64; extensions are not kept.
+FORMS: Final = ("", "default", "resolved", "serialized", "ignore_extensions")
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +105,32 @@ def canonical_text(schema: Schema) -> str:
     return json.dumps([schema.kind, schema.text])
 
 
-def descriptor_text(schema: Schema, schemas: Schemas) -> str:
+def written_as(schema: Schema, schemas: Schemas, form: str) -> str:
+    """The text in one of Confluent's forms; one that belongs to another kind of schema changes nothing.
+
+    Raises InvalidInput for an unknown form.
+    """
+    if form not in FORMS:
+        raise InvalidInput(f"unknown format {form!r}", valid=FORMS[1:])
+    if form == "serialized" and schema.kind == "PROTOBUF":
+        return _descriptor_text(schema, schemas)
+    if form == "resolved" and schema.kind == "AVRO" and schema.references:
+        from headrace.registry.avro_schemas import whole  # noqa: PLC0415
+
+        return json.dumps(_without_marks(whole(parsed(schema, referenced(schema, schemas)))))
+    return schema.text
+
+
+def _without_marks(part: Any) -> Any:
+    """Avro's library leaves keys of its own in what it read."""
+    if isinstance(part, list):
+        return [_without_marks(one) for one in part]
+    if isinstance(part, dict):
+        return {key: _without_marks(one) for key, one in part.items() if not key.startswith("__")}
+    return part
+
+
+def _descriptor_text(schema: Schema, schemas: Schemas) -> str:
     """A Protobuf schema as some clients want it: its descriptor in base64."""
     from google.protobuf.descriptor_pb2 import FileDescriptorProto  # noqa: PLC0415
 

@@ -133,6 +133,11 @@ class ServerClient:
     def job(self, name: str) -> dict[str, Any]:
         return self._call("GET", f"/api/jobs/{quote(name, safe='')}")
 
+    def errors(self, name: str, node: str) -> list[dict[str, Any]]:
+        """The newest rows that a node failed for, the newest last."""
+        place = f"/api/jobs/{quote(name, safe='')}/errors/{quote(node, safe='')}"
+        return self._list(place, "rows")
+
     def preview(self, name: str, node: str, limit: int = 100) -> list[dict[str, Any]]:
         place = f"/api/jobs/{quote(name, safe='')}/preview/{quote(node, safe='')}"
         return self._list(f"{place}?limit={limit}", "rows")

@@ -17,13 +17,13 @@ from headrace.graph import (
     Version,
     canonical,
     compare,
-    inspect,
 )
 from headrace.graph.names import require_name
 from headrace.operators import Catalogue
 from headrace.server.models.pipelines import DraftView
 from headrace.server.notations import all_notations
 from headrace.server.views import draft_view
+from headrace.spark.planning.checks import inspect_planned
 from headrace.templates import Template
 
 NO_BASE = 0
@@ -119,7 +119,7 @@ class Drafts:
 
     def view(self, draft: Draft) -> DraftView:
         diff, changes_from = self.changes(draft)
-        found = inspect(draft.document, self._catalogue)
+        found = inspect_planned(draft.document, self._catalogue)
         notations = all_notations(draft.document, self._catalogue)
         latest = self._latest(draft.pipeline)
         number = latest.info.number if latest else 0

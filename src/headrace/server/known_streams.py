@@ -22,6 +22,8 @@ class KnownStreams:
         self._tables = {table.name.lower(): table for table in tables}
         self._parts: dict[str, list[tuple[str, Document]]] = {}
         for document in documents:
+            if any(node.operator not in catalogue for node in document.nodes):
+                continue  # of a plugin that is broken now; the others can still be read
             for node in document.nodes:
                 if catalogue.get(node.operator).spec.kind != "sink":
                     self._parts.setdefault(node.id.lower(), []).append((node.id, document))

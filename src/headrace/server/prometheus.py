@@ -14,11 +14,12 @@ from prometheus_client.registry import Collector
 from headrace import __version__
 from headrace.errors import HeadraceError
 from headrace.server.figures import node_counts
-from headrace.server.models.jobs import JobFigures, JobState
+from headrace.server.models.jobs import JobFigures
 from headrace.server.models.topics import PartitionView
 from headrace.server.service import Service
 from headrace.server.topics import BACKLOG, BLOCKED, DROPPED, GROUPS, GROUPS_MAX, GROUPS_REFUSED, TIMED_OUT
 from headrace.spark import JobStatus
+from headrace.spark.jobs.status import ShownState
 
 # A scrape waits only so long for a broker that may be away.
 BROKER_WAIT_S: Final = 2.0
@@ -86,7 +87,7 @@ def _job_metrics(service: Service) -> Iterator[Metric]:
     restarts = CounterMetricFamily("headrace_job_restarts", "Restarts after failures.", labels=_JOB)
     stalled = GaugeMetricFamily("headrace_job_stalled_seconds", "How long a query has not moved.", labels=_JOB)
     for name, job in figures.items():
-        for known in get_args(JobState):
+        for known in get_args(ShownState):
             state.add_metric([name, known], float(job.state == known))
         batches.add_metric([name], job.batches.count)
         seconds.add_metric([name], job.batches.last_ms / 1000)
@@ -112,7 +113,7 @@ def _node_metrics(figures: dict[str, JobFigures]) -> Iterator[Metric]:
     for field, help_text in (
         ("rows_in", "Rows that came into a node."),
         ("rows_out", "Rows that left a node."),
-        ("rows_bad", "Records that a source could not decode."),
+        ("rows_bad", "Records that could not be decoded, and rows that an expression failed for."),
         ("rows_late", "Rows that came too late for their window."),
     ):
         metric = CounterMetricFamily(f"headrace_node_{field}", help_text, labels=_NODE)

@@ -11,13 +11,14 @@ from headrace.server.bodies import NUMBER_MAX, DeployBody, DraftBody, DraftTextB
 from headrace.server.models import DeletedView, DeployView, DraftTexts, DraftView, TemplateList
 from headrace.server.models.pipelines import WrittenNotation
 from headrace.server.notations import read_pipeline
+from headrace.server.raw_paths import RawPathRoute
 from headrace.server.service import Service
 from headrace.server.views import layout_of, template_view, version_info
 from headrace.templates import load_templates
 
 
 def drafts_router(service: Service) -> APIRouter:
-    router = APIRouter(prefix="/api", tags=["drafts"])
+    router = APIRouter(route_class=RawPathRoute, prefix="/api", tags=["drafts"])
     drafts = service.drafts
 
     @router.get("/pipelines/{name}/draft")

@@ -6,11 +6,12 @@ from fastapi import APIRouter
 
 from headrace.server.bodies import ResetBody
 from headrace.server.models import GroupList, GroupView, ResetView
+from headrace.server.raw_paths import RawPathRoute
 from headrace.server.service import Service
 
 
 def groups_router(service: Service) -> APIRouter:
-    router = APIRouter(prefix="/api/groups", tags=["groups"])
+    router = APIRouter(route_class=RawPathRoute, prefix="/api/groups", tags=["groups"])
 
     @router.get("")
     def list_groups() -> GroupList:

@@ -14,14 +14,17 @@ from headrace.server.models import (
     JobEvent,
     JobList,
     JobView,
+    RowErrorList,
     RowsView,
     RunView,
     SampleView,
     TestRunView,
 )
 from headrace.server.notations import read_pipeline
+from headrace.server.raw_paths import RawPathRoute
 from headrace.server.service import Service
-from headrace.server.views import version_info
+from headrace.server.views import row_error, version_info
+from headrace.spark.planning.error_nodes import ERRORS_KEPT
 
 EVENTS_MAX = 1_000
 # Of a pipeline in text notation, which needs some name.
@@ -29,7 +32,7 @@ TEST_RUN = "test-run"
 
 
 def jobs_router(service: Service) -> APIRouter:
-    router = APIRouter(prefix="/api", tags=["jobs"])
+    router = APIRouter(route_class=RawPathRoute, prefix="/api", tags=["jobs"])
     rows_max = service.settings.limits.preview_rows_max
 
     @router.post("/pipelines/{name}/start")
@@ -67,6 +70,13 @@ def jobs_router(service: Service) -> APIRouter:
     def preview_node(name: str, node: str, limit: int = Query(100, ge=1, le=rows_max)) -> RowsView:
         """The newest rows of a preview node, the newest last."""
         return RowsView(rows=[json.loads(row) for row in service.preview(name, node, limit)])
+
+    @router.get("/jobs/{name}/errors/{node}")
+    def newest_errors(name: str, node: str, limit: int = Query(ERRORS_KEPT, ge=1, le=ERRORS_KEPT)) -> RowErrorList:
+        """The newest rows that an expression of the node failed for, or records that a source could not read, the
+        newest last. A restart begins with none."""
+        found = (json.loads(row) for row in service.errors(name, node, limit))
+        return RowErrorList(rows=[row_error(node, row) for row in found])
 
     @router.post("/jobs/{name}/sample")
     def sample_edge(name: str, body: SampleBody) -> SampleView:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fastapi import APIRouter, Query, Response
 
-from headrace.graph import Version, inspect, validate
+from headrace.graph import Version
 from headrace.server.bodies import NUMBER_MAX, PipelineBody, SaveBody
 from headrace.server.models import (
     CheckView,
@@ -17,12 +17,14 @@ from headrace.server.models import (
 )
 from headrace.server.models.pipelines import PipelineDraft, PipelineEntry, PipelineJob
 from headrace.server.notations import all_notations, read_pipeline
+from headrace.server.raw_paths import RawPathRoute
 from headrace.server.service import Service
 from headrace.server.views import changes, check_view, document_model, layout_model, version_info
+from headrace.spark.planning.checks import inspect_planned, validate_planned
 
 
 def pipelines_router(service: Service) -> APIRouter:
-    router = APIRouter(prefix="/api", tags=["pipelines"])
+    router = APIRouter(route_class=RawPathRoute, prefix="/api", tags=["pipelines"])
 
     @router.post("/pipelines", status_code=201)
     def save_pipeline(body: SaveBody, response: Response) -> SavedView:
@@ -35,7 +37,7 @@ def pipelines_router(service: Service) -> APIRouter:
     def validate_pipeline(body: PipelineBody) -> CheckView:
         """What is known of a pipeline that can run; 400 with every problem found otherwise. Nothing is saved."""
         document = read_pipeline(body, service.catalogue)
-        validate(document, service.catalogue)
+        validate_planned(document, service.catalogue)
         return _checked(service, body)
 
     @router.post("/check")
@@ -71,7 +73,9 @@ def pipelines_router(service: Service) -> APIRouter:
 
 def _checked(service: Service, body: PipelineBody) -> CheckView:
     document = read_pipeline(body, service.catalogue)
-    return check_view(document, inspect(document, service.catalogue), all_notations(document, service.catalogue))
+    return check_view(
+        document, inspect_planned(document, service.catalogue), all_notations(document, service.catalogue)
+    )
 
 
 def _shown(service: Service, version: Version) -> PipelineView:

@@ -6,45 +6,45 @@ import json
 from collections.abc import Callable
 from http import HTTPStatus
 from typing import Annotated, Any, Final
-from urllib.parse import unquote
 
 from fastapi import APIRouter, Depends, Query, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
-from fastapi.routing import APIRoute
-from pydantic import BaseModel, ConfigDict, Field
-from starlette.routing import Match
-from starlette.types import Scope
+from pydantic import BaseModel
 
-from headrace.errors import HeadraceError, InvalidInput
-from headrace.registry import KINDS, Entry, Reference, Registry, Schema, SchemaKind
-from headrace.registry.failures import InvalidRules, InvalidSchema
-from headrace.registry.registry import ID_MAX
-from headrace.registry.schemas import descriptor_text, require_kind
+from headrace.errors import HeadraceError
+from headrace.registry import KINDS, Entry, Registry, Schema
+from headrace.registry.schemas import written_as
+from headrace.server.models.registry import (
+    Comparison,
+    LevelBody,
+    LevelView,
+    ModeBody,
+    RegisteredSchema,
+    RegisteredVersion,
+    RegistryFailure,
+    RegistryRoot,
+    SchemaBody,
+    SetLevelView,
+    SubjectVersion,
+)
 from headrace.server.problems import status_of
+from headrace.server.raw_paths import RawPathRoute
 from headrace.server.service import Service
 
 PREFIX: Final = "/api/registry"
 MEDIA_TYPE: Final = "application/vnd.schemaregistry.v1+json"
-REFERENCES_MAX: Final = 100
 
 
 class _Answer(JSONResponse):
     media_type = MEDIA_TYPE
 
 
-class _Route(APIRoute):
-    """Errors as this API's clients read them: a number and a sentence."""
+class _Route(RawPathRoute):
+    """Errors as this API's clients read them: a number and a sentence. Fields without a value are left out."""
 
-    def matches(self, scope: Scope) -> tuple[Match, Scope]:
-        """A subject may hold a slash, which clients write as %2F: so the path is matched as it came."""
-        raw = scope.get("raw_path")
-        if raw is None:
-            return super().matches(scope)
-        match, found = super().matches({**scope, "path": raw.decode("ascii", "replace")})
-        parameters = found.get("path_params", {})
-        named = {name: unquote(value) if isinstance(value, str) else value for name, value in parameters.items()}
-        return match, {**found, "path_params": named} if parameters else found
+    def __init__(self, *given: Any, **named: Any) -> None:
+        super().__init__(*given, **{**named, "response_model_exclude_none": True})
 
     def get_route_handler(self) -> Callable[[Request], Any]:
         handle = super().get_route_handler()
@@ -61,56 +61,6 @@ class _Route(APIRoute):
         return handled
 
 
-class ReferenceBody(BaseModel):
-    name: str
-    subject: str
-    version: int
-
-
-class SchemaBody(BaseModel):
-    """Clients send more than is used here, and newer ones more than that; what has a meaning is refused by name."""
-
-    model_config = ConfigDict(extra="ignore", populate_by_name=True)
-
-    text: str = Field(alias="schema")
-    kind: str | None = Field("AVRO", alias="schemaType")
-    references: list[ReferenceBody] | None = Field(None, max_length=REFERENCES_MAX)
-    id: int | None = Field(None, le=ID_MAX)
-    version: int | None = Field(None, le=ID_MAX)
-    metadata: Any = None
-    rules: Any = Field(None, alias="ruleSet")
-    tags_to_add: Any = Field(None, alias="schemaTagsToAdd")
-    tags_to_remove: Any = Field(None, alias="schemaTagsToRemove")
-
-    def schema_of(self) -> Schema:
-        """Raises InvalidSchema and InvalidRules for what is not supported here."""
-        if self.rules:
-            raise InvalidRules("ruleSet is not supported here", hint="register the schema without it")
-        for name, given in (("metadata", self.metadata), ("schema tags", self.tags_to_add or self.tags_to_remove)):
-            if given:
-                raise InvalidSchema(f"{name} is not supported here", hint="register the schema without it")
-        references = tuple(Reference(one.name, one.subject, one.version) for one in self.references or ())
-        return Schema(_kind(self.kind or "AVRO"), self.text, references)
-
-
-class LevelBody(BaseModel):
-    """Other settings of Confluent's are refused by name."""
-
-    model_config = ConfigDict(extra="allow")
-
-    compatibility: str
-
-    def level(self) -> str:
-        others = [name for name, value in (self.model_extra or {}).items() if value not in (None, False)]
-        if others:
-            raise InvalidInput(f"{others[0]} is not supported here", valid=("compatibility",))
-        return self.compatibility
-
-
-class ModeBody(BaseModel):
-    mode: str
-
-
 OrGlobal = Annotated[bool, Query(alias="defaultToGlobal")]
 DeletedOnly = Annotated[bool, Query(alias="deletedOnly")]
 Format = Annotated[str, Query(alias="format")]
@@ -118,21 +68,28 @@ Prefix = Annotated[str, Query(alias="subjectPrefix")]
 
 
 class Page(BaseModel):
-    """Which part of a list is wanted; a negative limit means all of it."""
+    """Which part of a list is wanted; a limit below 1 means all of it."""
 
     offset: int = 0
     limit: int = -1
 
     def of(self, found: list[Any]) -> list[Any]:
         rest = found[max(self.offset, 0) :]
-        return rest if self.limit < 0 else rest[: self.limit]
+        return rest[: self.limit] if self.limit > 0 else rest
 
 
 Paged = Annotated[Page, Depends()]
 
 
 def registry_router(service: Service) -> APIRouter:
-    router = APIRouter(prefix=PREFIX, include_in_schema=False, default_response_class=_Answer, route_class=_Route)
+    router = APIRouter(
+        prefix=PREFIX,
+        tags=["registry"],
+        default_response_class=_Answer,
+        route_class=_Route,
+        generate_unique_id_function=lambda route: f"registry_{route.name}",
+        responses={"default": {"model": RegistryFailure, "description": "A number and a sentence."}},
+    )
     for add in (
         _add_schemas,
         _add_ids,
@@ -148,10 +105,10 @@ def registry_router(service: Service) -> APIRouter:
 
 
 def _add_schemas(router: APIRouter, registry: Registry) -> None:
-    @router.get("/")
+    @router.get("/", include_in_schema=False)
     @router.get("")
-    def root() -> dict[str, Any]:
-        return {}
+    def root() -> RegistryRoot:
+        return RegistryRoot()
 
     @router.get("/contexts")
     def contexts() -> list[str]:
@@ -163,7 +120,7 @@ def _add_schemas(router: APIRouter, registry: Registry) -> None:
         prefix: Prefix = "",
         deleted: bool = False,
         latest_only: Annotated[bool, Query(alias="latestOnly")] = False,
-    ) -> list[dict[str, Any]]:
+    ) -> list[RegisteredVersion]:
         found = registry.entries(deleted=deleted, prefix=_plain(prefix), latest_only=latest_only)
         return [_entry_view(entry, registry) for entry in page.of(found)]
 
@@ -176,9 +133,10 @@ def _add_ids(router: APIRouter, registry: Registry) -> None:
     @router.get("/schemas/ids/{schema_id}")
     def schema_by_id(
         schema_id: int, written: Format = "", with_max: Annotated[bool, Query(alias="fetchMaxId")] = False
-    ) -> dict[str, Any]:
-        view = _schema_view(registry.by_id(schema_id), registry, written)
-        return {**view, "maxId": registry.id_max()} if with_max else view
+    ) -> RegisteredSchema:
+        schema = registry.by_id(schema_id)
+        text = written_as(schema, registry, written)
+        return RegisteredSchema.of(schema, text, maxId=registry.id_max() if with_max else None)
 
     @router.get("/schemas/ids/{schema_id}/schema")
     def schema_text(schema_id: int) -> Any:
@@ -189,9 +147,9 @@ def _add_ids(router: APIRouter, registry: Registry) -> None:
         return page.of(sorted({subject for subject, _ in registry.places(schema_id, deleted=deleted)}))
 
     @router.get("/schemas/ids/{schema_id}/versions")
-    def versions_of(schema_id: int, page: Paged, deleted: bool = False) -> list[dict[str, Any]]:
+    def versions_of(schema_id: int, page: Paged, deleted: bool = False) -> list[SubjectVersion]:
         found = page.of(registry.places(schema_id, deleted=deleted))
-        return [{"subject": subject, "version": version} for subject, version in found]
+        return [SubjectVersion(subject=subject, version=version) for subject, version in found]
 
 
 def _add_subjects(router: APIRouter, registry: Registry) -> None:
@@ -206,7 +164,7 @@ def _add_subjects(router: APIRouter, registry: Registry) -> None:
         return page.of(registry.versions(subject, deleted=deleted, deleted_only=deleted_only))
 
     @router.get("/subjects/{subject}/versions/{version}")
-    def entry(subject: str, version: str, deleted: bool = False, written: Format = "") -> dict[str, Any]:
+    def entry(subject: str, version: str, deleted: bool = False, written: Format = "") -> RegisteredVersion:
         return _entry_view(registry.entry(subject, version, deleted=deleted), registry, written)
 
     @router.get("/subjects/{subject}/versions/{version}/schema")
@@ -220,7 +178,7 @@ def _add_subjects(router: APIRouter, registry: Registry) -> None:
 
 def _add_registration(router: APIRouter, registry: Registry) -> None:
     @router.post("/subjects/{subject}/versions")
-    def register(subject: str, body: SchemaBody) -> dict[str, Any]:
+    def register(subject: str, body: SchemaBody) -> RegisteredVersion:
         # Clients write numbers below one for what they leave to the registry.
         asked_id = None if body.id is None or body.id < 0 else body.id
         asked_version = None if body.version is None or body.version < 1 else body.version
@@ -228,7 +186,7 @@ def _add_registration(router: APIRouter, registry: Registry) -> None:
         return _entry_view(entry, registry)
 
     @router.post("/subjects/{subject}")
-    def find(subject: str, body: SchemaBody, deleted: bool = False) -> dict[str, Any]:
+    def find(subject: str, body: SchemaBody, deleted: bool = False) -> RegisteredVersion:
         return _entry_view(registry.find(subject, body.schema_of(), deleted=deleted), registry)
 
 
@@ -244,81 +202,68 @@ def _add_deletions(router: APIRouter, registry: Registry) -> None:
 
 def _add_comparisons(router: APIRouter, registry: Registry) -> None:
     @router.post("/compatibility/subjects/{subject}/versions")
-    def compare_all(subject: str, body: SchemaBody, verbose: bool = False) -> dict[str, Any]:
+    def compare_all(subject: str, body: SchemaBody, verbose: bool = False) -> Comparison:
         return _comparison(registry.compare(subject, body.schema_of(), None), verbose)
 
     @router.post("/compatibility/subjects/{subject}/versions/{version}")
-    def compare(subject: str, version: str, body: SchemaBody, verbose: bool = False) -> dict[str, Any]:
+    def compare(subject: str, version: str, body: SchemaBody, verbose: bool = False) -> Comparison:
         return _comparison(registry.compare(subject, body.schema_of(), version), verbose)
 
 
 def _add_levels(router: APIRouter, registry: Registry) -> None:
     @router.get("/config")
-    def level() -> dict[str, Any]:
-        return {"compatibilityLevel": registry.level(None)}
+    def level() -> LevelView:
+        return LevelView(compatibilityLevel=registry.level(None))
 
     @router.put("/config")
-    def set_level(body: LevelBody) -> dict[str, Any]:
-        return {"compatibility": registry.set_level(None, body.level())}
+    def set_level(body: LevelBody) -> SetLevelView:
+        return SetLevelView(compatibility=registry.set_level(None, body.level()))
 
     @router.delete("/config")
-    def unset_level() -> dict[str, Any]:
-        return {"compatibilityLevel": registry.unset_level(None)}
+    def unset_level() -> LevelView:
+        return LevelView(compatibilityLevel=registry.unset_level(None))
 
     @router.get("/config/{subject}")
-    def subject_level(subject: str, or_global: OrGlobal = False) -> dict[str, Any]:
-        return {"compatibilityLevel": registry.level(subject, or_global=or_global)}
+    def subject_level(subject: str, or_global: OrGlobal = False) -> LevelView:
+        return LevelView(compatibilityLevel=registry.level(subject, or_global=or_global))
 
     @router.put("/config/{subject}")
-    def set_subject_level(subject: str, body: LevelBody) -> dict[str, Any]:
-        return {"compatibility": registry.set_level(subject, body.level())}
+    def set_subject_level(subject: str, body: LevelBody) -> SetLevelView:
+        return SetLevelView(compatibility=registry.set_level(subject, body.level()))
 
     @router.delete("/config/{subject}")
-    def unset_subject_level(subject: str) -> dict[str, Any]:
-        return {"compatibilityLevel": registry.unset_level(subject)}
+    def unset_subject_level(subject: str) -> LevelView:
+        return LevelView(compatibilityLevel=registry.unset_level(subject))
 
 
 def _add_modes(router: APIRouter, registry: Registry) -> None:
     @router.get("/mode")
-    def mode() -> dict[str, Any]:
-        return {"mode": registry.mode(None)}
+    def mode() -> ModeBody:
+        return ModeBody(mode=registry.mode(None))
 
     @router.put("/mode")
-    def set_mode(body: ModeBody, force: bool = False) -> dict[str, Any]:
-        return {"mode": registry.set_mode(None, body.mode, force=force)}
+    def set_mode(body: ModeBody, force: bool = False) -> ModeBody:
+        return ModeBody(mode=registry.set_mode(None, body.mode, force=force))
 
     @router.delete("/mode")
-    def unset_mode() -> dict[str, Any]:
-        return {"mode": registry.unset_mode(None)}
+    def unset_mode() -> ModeBody:
+        return ModeBody(mode=registry.unset_mode(None))
 
     @router.get("/mode/{subject}")
-    def subject_mode(subject: str, or_global: OrGlobal = False) -> dict[str, Any]:
-        return {"mode": registry.mode(subject, or_global=or_global)}
+    def subject_mode(subject: str, or_global: OrGlobal = False) -> ModeBody:
+        return ModeBody(mode=registry.mode(subject, or_global=or_global))
 
     @router.put("/mode/{subject}")
-    def set_subject_mode(subject: str, body: ModeBody, force: bool = False) -> dict[str, Any]:
-        return {"mode": registry.set_mode(subject, body.mode, force=force)}
+    def set_subject_mode(subject: str, body: ModeBody, force: bool = False) -> ModeBody:
+        return ModeBody(mode=registry.set_mode(subject, body.mode, force=force))
 
     @router.delete("/mode/{subject}")
-    def unset_subject_mode(subject: str) -> dict[str, Any]:
-        return {"mode": registry.unset_mode(subject)}
+    def unset_subject_mode(subject: str) -> ModeBody:
+        return ModeBody(mode=registry.unset_mode(subject))
 
 
-def _schema_view(schema: Schema, registry: Registry, written: str = "") -> dict[str, Any]:
-    text = schema.text
-    if written == "serialized" and schema.kind == "PROTOBUF":
-        text = descriptor_text(schema, registry)
-    view: dict[str, Any] = {"schema": text, "schemaType": schema.kind}
-    if schema.references:
-        view["references"] = [
-            {"name": one.name, "subject": one.subject, "version": one.version} for one in schema.references
-        ]
-    return view
-
-
-def _entry_view(entry: Entry, registry: Registry, written: str = "") -> dict[str, Any]:
-    place = {"subject": entry.subject, "version": entry.version, "id": entry.id}
-    return {**place, **_schema_view(entry.schema, registry, written)}
+def _entry_view(entry: Entry, registry: Registry, written: str = "") -> RegisteredVersion:
+    return RegisteredVersion.of_entry(entry, written_as(entry.schema, registry, written))
 
 
 def _raw(schema: Schema) -> Any:
@@ -326,8 +271,8 @@ def _raw(schema: Schema) -> Any:
     return schema.text if schema.kind == "PROTOBUF" else json.loads(schema.text)
 
 
-def _comparison(problems: list[str], verbose: bool) -> dict[str, Any]:
-    return {"is_compatible": not problems, **({"messages": problems} if verbose else {})}
+def _comparison(problems: list[str], verbose: bool) -> Comparison:
+    return Comparison(is_compatible=not problems, messages=problems if verbose else None)
 
 
 def _failure(number: int, message: str) -> Response:
@@ -344,13 +289,6 @@ def _said(error: HeadraceError) -> str:
 def _wrong(error: RequestValidationError) -> str:
     first = error.errors()[0]
     return f"{'.'.join(map(str, first['loc']))}: {first['msg']}"
-
-
-def _kind(kind: str) -> SchemaKind:
-    try:
-        return require_kind(kind)
-    except InvalidInput as error:
-        raise InvalidSchema(error.message, valid=error.valid) from error
 
 
 def _plain(prefix: str) -> str:

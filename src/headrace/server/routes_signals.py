@@ -6,13 +6,14 @@ from fastapi import APIRouter, Query
 
 from headrace.server.bodies import SignalBody
 from headrace.server.models import SignalList, SignalView
+from headrace.server.raw_paths import RawPathRoute
 from headrace.server.service import Service
 
 SIGNALS_MAX = 1_000
 
 
 def signals_router(service: Service) -> APIRouter:
-    router = APIRouter(prefix="/api/signals", tags=["signals"])
+    router = APIRouter(route_class=RawPathRoute, prefix="/api/signals", tags=["signals"])
 
     @router.post("")
     def send_signal(body: SignalBody) -> SignalView:

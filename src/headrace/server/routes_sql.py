@@ -7,12 +7,13 @@ from fastapi import APIRouter
 from headrace.server.bodies import LookBody, SqlBody
 from headrace.server.looks import LookResponse
 from headrace.server.models.statements import LookLine, StatementList
+from headrace.server.raw_paths import RawPathRoute
 from headrace.server.service import Service
 from headrace.server.statements import Statements
 
 
 def sql_router(service: Service) -> APIRouter:
-    router = APIRouter(prefix="/api/sql", tags=["sql"])
+    router = APIRouter(route_class=RawPathRoute, prefix="/api/sql", tags=["sql"])
     statements = Statements(service)
 
     @router.post("")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Literal
 
 from fastapi import APIRouter, Header, Request, Response
-from fastapi.responses import HTMLResponse
+from fastapi.responses import HTMLResponse, PlainTextResponse
 from prometheus_client import CONTENT_TYPE_LATEST
 
 from headrace.server.docs import docs_page
@@ -13,6 +13,7 @@ from headrace.server.events import EventStreamResponse
 from headrace.server.models import JobEvent, MetricsTick, OperatorList, OperatorView
 from headrace.server.models.base import Model
 from headrace.server.prometheus import PrometheusText
+from headrace.server.raw_paths import RawPathRoute
 from headrace.server.service import Service
 from headrace.server.views import operator_view
 
@@ -30,7 +31,7 @@ class ReadyView(Model):
 
 
 def system_router(service: Service) -> APIRouter:
-    router = APIRouter(tags=["system"])
+    router = APIRouter(route_class=RawPathRoute, tags=["system"])
     prometheus = PrometheusText(service)
 
     @router.get("/health")
@@ -38,7 +39,7 @@ def system_router(service: Service) -> APIRouter:
         """The process answers; open to all."""
         return HealthView(status="ok")
 
-    @router.get("/ready")
+    @router.get("/ready", responses={503: {"model": ReadyView, "description": "Not yet, or not now."}})
     async def ready(response: Response) -> ReadyView:
         """200 while Spark is up, else 503. Wanted pipelines start after that, one after another."""
         reason = service.not_ready
@@ -46,7 +47,7 @@ def system_router(service: Service) -> APIRouter:
         notices = [notice.message for notice in service.notices.current]
         return ReadyView(ready=reason is None, reason=reason, notices=notices)
 
-    @router.get("/metrics", include_in_schema=False)
+    @router.get("/metrics", response_class=PlainTextResponse)
     def metrics() -> Response:
         """Prometheus' text format."""
         return Response(prometheus.text(), media_type=CONTENT_TYPE_LATEST)

@@ -12,13 +12,14 @@ from headrace.server.browsing import MESSAGES_MAX, Question, browse
 from headrace.server.contents import Format
 from headrace.server.models import DeletedView, MessagePage, ProducedView, TopicList, TopicView
 from headrace.server.positions import parse_position
+from headrace.server.raw_paths import RawPathRoute
 from headrace.server.service import Service
 
 FILTER_CHARACTERS_MAX = 1_000
 
 
 def topics_router(service: Service) -> APIRouter:
-    router = APIRouter(prefix="/api/topics", tags=["topics"])
+    router = APIRouter(route_class=RawPathRoute, prefix="/api/topics", tags=["topics"])
     topics = service.topics
 
     @router.get("")

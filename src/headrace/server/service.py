@@ -36,6 +36,7 @@ from headrace.spark.jobs.look import Look
 from headrace.spark.jobs.notices import Notices
 from headrace.spark.jobs.sink import Shown
 from headrace.spark.jobs.watchdog import WatchLimits
+from headrace.spark.planning.checks import validate_planned
 from headrace.spark.planning.tables import create_table_topics
 from headrace.tables import Table, Tables, declared_in
 
@@ -150,7 +151,7 @@ class Service:
     def save(self, document: Document, *, note: str, author: str) -> Saved:
         """Raises InvalidGraph for a pipeline that cannot run: then nothing is saved."""
         require_name(document.name)
-        validate(document, self.catalogue)
+        validate_planned(document, self.catalogue)
         return self._store.save(canonical(document, self.catalogue), note=note, author=author)
 
     def declare_table(self, sql: str) -> tuple[Table, ...]:
@@ -248,7 +249,8 @@ class Service:
 
     def _run_instead(self, name: str, number: int, choice: Choice) -> JobStatus:
         before = self.running(name)
-        if before is not None and (before.info.number != number or choice.reset):
+        has_changed = before is not None and (before.info.number != number or self._engine.has_newer_code(name))
+        if before is not None and (has_changed or choice.reset):
             self._engine.stop(name)
         try:
             return self._run(name, self._store.get(name, number), choice)
@@ -259,7 +261,7 @@ class Service:
 
     def _start_again(self, version: Version) -> None:
         try:
-            self._run(version.info.pipeline, version, GO_ON)
+            self._run(version.info.pipeline, version, GO_ON, same_code=True)
         except HeadraceError as error:
             _log.warning("pipeline %s does not start again: %s", version.info.pipeline, error.message)
 
@@ -304,12 +306,12 @@ class Service:
                 self._check(version.document, choice)
             return self._run(name, version, choice)
 
-    def _run(self, name: str, version: Version, choice: Choice) -> JobStatus:
+    def _run(self, name: str, version: Version, choice: Choice, *, same_code: bool = False) -> JobStatus:
         if choice.truncate:
             self.topics.truncate(Outputs.of(version.document, self.catalogue).topics)
         wanted = self._wanted.versions.get(name)
         try:
-            status = self._start(name, version, choice)
+            status = self._start(name, version, choice, same_code=same_code)
             self._store.note_run(name, version.info.number)
         except HeadraceError:
             if self._engine.is_running(name):
@@ -324,7 +326,7 @@ class Service:
         else:
             self._wanted.want(name, number)
 
-    def _start(self, name: str, version: Version, choice: Choice) -> JobStatus:
+    def _start(self, name: str, version: Version, choice: Choice, *, same_code: bool) -> JobStatus:
         """The version is known before: those who hear of the start ask at once what runs."""
         before = self._versions.get(name)
         self._versions[name] = version
@@ -335,6 +337,7 @@ class Service:
                 begin=choice.begin,
                 # Before its first micro-batch: after a crash, what has committed goes on.
                 decided=lambda: self._wanted.want(name, version.info.number),
+                same_code=same_code,
             )
         except BaseException:
             if before is None:
@@ -400,7 +403,16 @@ class Service:
     def job_view(self, status: JobStatus) -> JobView:
         refused = self.signals.refusal(status.pipeline)
         began = self._engine.beginnings(status.pipeline)
-        return job_view(status, self.job_version(status.pipeline), self.sampler.figures(status), refused, began)
+        version, figures = self.job_version(status.pipeline), self.sampler.figures(status)
+        return job_view(status, version, figures, refused, began, newer_code=self._newer_code(status.pipeline))
+
+    def _newer_code(self, name: str) -> str | None:
+        """Of a pipeline that runs with other plugins than there are now."""
+        if not self._engine.has_newer_code(name):
+            return None
+        problems = "; ".join(self.catalogue.plugin_problems)
+        kept = "the plugin files were changed after it was started: it keeps the code that it was started with"
+        return f"{kept}, and {problems}" if problems else f"{kept}. Deploy it again to take the new code"
 
     def begun(self, name: str) -> list[str]:
         """Where each query began with the last start, in words."""
@@ -413,6 +425,10 @@ class Service:
     def preview(self, name: str, node: str, limit: int) -> list[str]:
         """The newest rows as JSON texts, the newest last."""
         return self._engine.preview(name, node)[-limit:]
+
+    def errors(self, name: str, node: str, limit: int) -> list[str]:
+        """The newest rows that a node failed for, as JSON texts, the newest last."""
+        return self._engine.errors(name, node)[-limit:]
 
     def _require_open(self) -> None:
         """Pipelines can be started and stopped also while Spark is not there: they run when it is."""

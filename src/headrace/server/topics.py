@@ -21,8 +21,8 @@ from confluent_kafka.admin import (  # type: ignore[attr-defined]
 
 from headrace.credential import client_settings, require_ordinary
 from headrace.errors import Conflict, ExternalFailure, HeadraceError, InvalidInput, NotFound, did_you_mean
-from headrace.log.topics import check_topic_name
 from headrace.server.models.topics import PartitionView, TopicEntry, TopicList, TopicSetting, TopicView
+from headrace.topic_names import require_topic_name
 from headrace.wire.client import Client
 
 REQUEST_TIMEOUT_S: Final = 10.0
@@ -123,7 +123,7 @@ class Topics:
 
     def create(self, topic: str, partitions: int, config: Mapping[str, str]) -> TopicView:
         require_ordinary(topic)
-        check_topic_name(topic)
+        require_topic_name(topic)
         _require_names(config)
         wanted = NewTopic(topic, num_partitions=partitions, replication_factor=-1, config=dict(config))
         created = self.admin.create_topics([wanted], request_timeout=REQUEST_TIMEOUT_S)

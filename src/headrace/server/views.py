@@ -39,6 +39,7 @@ from headrace.server.models.jobs import (
     JobView,
     NodeRows,
     QueryView,
+    RowError,
     SampleView,
     TestRunView,
 )
@@ -65,6 +66,18 @@ def layout_of(model: LayoutModel) -> Layout:
 
 def version_info(info: VersionInfo) -> VersionInfoView:
     return VersionInfoView.model_validate(info)
+
+
+def row_error(node: str, letter: Mapping[str, Any]) -> RowError:
+    """Of a dead letter: of a row, or of a record that could not be read."""
+    return RowError(
+        node=letter.get("node", node),
+        reason=letter["reason"],
+        topic=letter.get("topic"),
+        partition=letter.get("partition"),
+        offset=letter.get("offset"),
+        row=letter.get("row") or letter.get("value") or letter.get("value_base64"),
+    )
 
 
 def schema_view(schema: Schema) -> SchemaView:
@@ -136,6 +149,8 @@ def job_view(
     figures: JobFigures,
     signals_refused: str | None,
     began: Iterable[Beginning] = (),
+    *,
+    newer_code: str | None = None,
 ) -> JobView:
     return JobView(
         **figures.model_dump(exclude={"state", "paused_by", "error"}),
@@ -151,6 +166,7 @@ def job_view(
         parameters={node: dict(settings) for node, settings in status.parameters.items()},
         queries=[_query_view(query, figures) for query in status.queries],
         began=[beginning_view(one) for one in began],
+        newer_code=newer_code,
     )
 
 

@@ -11,6 +11,7 @@ import type {
   JobView,
   LayoutBody,
   Operator,
+  RowErrorList,
   SampleView,
   SignalView,
 } from "./types";
@@ -20,7 +21,8 @@ export type Notation = { document: DocumentBody } | { sql: string } | { text: st
 const of = (pipeline: string, rest = "") => `/api/pipelines/${segment(pipeline)}${rest}`;
 const ofJob = (pipeline: string, rest = "") => `/api/jobs/${segment(pipeline)}${rest}`;
 
-export const readOperators = () => request<{ operators: Operator[] }>("GET", "/api/operators");
+export const readOperators = () =>
+  request<{ operators: Operator[]; problems: string[] }>("GET", "/api/operators");
 
 export const readDraft = (pipeline: string) => request<DraftView>("GET", of(pipeline, "/draft"));
 
@@ -74,6 +76,10 @@ export const sendSignal = (pipeline: string, wishes: SignalWishes) =>
 export const readJob = (pipeline: string) => request<JobView>("GET", ofJob(pipeline));
 export const readEvents = (pipeline: string, limit: number) =>
   request<EventList>("GET", withQuery(ofJob(pipeline, "/events"), { limit }));
+
+/** The newest rows that a node failed for, the newest last. */
+export const readErrors = (pipeline: string, node: string) =>
+  request<RowErrorList>("GET", ofJob(pipeline, `/errors/${segment(node)}`));
 
 export interface SampleWishes {
   edge: Edge;

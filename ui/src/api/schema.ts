@@ -152,6 +152,27 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/jobs/{name}/errors/{node}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Newest Errors
+         * @description The newest rows that an expression of the node failed for, or records that a source could not read, the
+         *     newest last. A restart begins with none.
+         */
+        get: operations["newest_errors"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/jobs/{name}/events": {
         parameters: {
             query?: never;
@@ -206,6 +227,26 @@ export interface paths {
          * @description The newest rows on any edge: the part of the graph above it runs once over the newest records.
          */
         post: operations["sample_edge"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/logout": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Logout
+         * @description With the token: ends the sessions of all browsers. With a session: ends that one.
+         */
+        post: operations["logout"];
         delete?: never;
         options?: never;
         head?: never;
@@ -470,6 +511,357 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/registry": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Root */
+        get: operations["registry_root"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/registry/compatibility/subjects/{subject}/versions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Compare All */
+        post: operations["registry_compare_all"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/registry/compatibility/subjects/{subject}/versions/{version}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Compare */
+        post: operations["registry_compare"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/registry/config": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Level */
+        get: operations["registry_level"];
+        /** Set Level */
+        put: operations["registry_set_level"];
+        post?: never;
+        /** Unset Level */
+        delete: operations["registry_unset_level"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/registry/config/{subject}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Subject Level */
+        get: operations["registry_subject_level"];
+        /** Set Subject Level */
+        put: operations["registry_set_subject_level"];
+        post?: never;
+        /** Unset Subject Level */
+        delete: operations["registry_unset_subject_level"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/registry/contexts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Contexts */
+        get: operations["registry_contexts"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/registry/mode": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Mode */
+        get: operations["registry_mode"];
+        /** Set Mode */
+        put: operations["registry_set_mode"];
+        post?: never;
+        /** Unset Mode */
+        delete: operations["registry_unset_mode"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/registry/mode/{subject}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Subject Mode */
+        get: operations["registry_subject_mode"];
+        /** Set Subject Mode */
+        put: operations["registry_set_subject_mode"];
+        post?: never;
+        /** Unset Subject Mode */
+        delete: operations["registry_unset_subject_mode"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/registry/schemas": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Schemas */
+        get: operations["registry_schemas"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/registry/schemas/ids/{schema_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Schema By Id */
+        get: operations["registry_schema_by_id"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/registry/schemas/ids/{schema_id}/schema": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Schema Text */
+        get: operations["registry_schema_text"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/registry/schemas/ids/{schema_id}/subjects": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Subjects Of */
+        get: operations["registry_subjects_of"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/registry/schemas/ids/{schema_id}/versions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Versions Of */
+        get: operations["registry_versions_of"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/registry/schemas/types": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Kinds */
+        get: operations["registry_kinds"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/registry/subjects": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Subjects */
+        get: operations["registry_subjects"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/registry/subjects/{subject}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Find */
+        post: operations["registry_find"];
+        /** Delete Subject */
+        delete: operations["registry_delete_subject"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/registry/subjects/{subject}/versions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Versions */
+        get: operations["registry_versions"];
+        put?: never;
+        /** Register */
+        post: operations["registry_register"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/registry/subjects/{subject}/versions/{version}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Entry */
+        get: operations["registry_entry"];
+        put?: never;
+        post?: never;
+        /** Delete Version */
+        delete: operations["registry_delete_version"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/registry/subjects/{subject}/versions/{version}/referencedby": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Referenced By */
+        get: operations["registry_referenced_by"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/registry/subjects/{subject}/versions/{version}/schema": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Entry Text */
+        get: operations["registry_entry_text"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/run": {
         parameters: {
             query?: never;
@@ -700,6 +1092,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/metrics": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Metrics
+         * @description Prometheus' text format.
+         */
+        get: operations["metrics"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/ready": {
         parameters: {
             query?: never;
@@ -834,6 +1246,16 @@ export interface components {
             name: string;
             /** Type */
             type: string;
+        };
+        /**
+         * Comparison
+         * @description `messages` only where they were asked for, with `verbose`.
+         */
+        Comparison: {
+            /** Is Compatible */
+            is_compatible: boolean;
+            /** Messages */
+            messages?: string[] | null;
         };
         /**
          * Content
@@ -1163,10 +1585,11 @@ export interface components {
         };
         /**
          * JobFigures
-         * @description `error` is why the job failed, or why it is being started again; `paused_by` the signal that a paused job waits
-         *     behind.
+         * @description `error` is why the job failed, or why it was started again, until it has moved since; `paused_by` the signal that
+         *     a paused job waits behind.
          *
-         *     `waits_for`: what holds it up (Spark that starts, its turn to start, a query that has not moved for long).
+         *     `waits_for`: what holds it up (Spark that starts, its turn to start, a query that has not moved for long, a registry
+         *     or a broker that does not answer).
          */
         JobFigures: {
             batches: components["schemas"]["BatchFigures"];
@@ -1195,7 +1618,8 @@ export interface components {
         /**
          * JobView
          * @description `signals_refused`: why no signal can reach the pipeline; null where one can. `parameters`: settings in force that
-         *     signals changed, by node; the others are those of the document.
+         *     signals changed, by node; the others are those of the document. `newer_code`: that plugin files were changed after
+         *     it was started, and what is wrong with them; null where they were not.
          */
         JobView: {
             batches: components["schemas"]["BatchFigures"];
@@ -1206,6 +1630,8 @@ export interface components {
             /** Edges */
             edges: components["schemas"]["EdgeFigures"][];
             error: components["schemas"]["JobError"] | null;
+            /** Newer Code */
+            newer_code: string | null;
             /** Nodes */
             nodes: {
                 [key: string]: components["schemas"]["NodeFigures"];
@@ -1240,6 +1666,21 @@ export interface components {
             version: number | null;
             /** Waits For */
             waits_for: string | null;
+        };
+        /**
+         * LevelBody
+         * @description Other settings of Confluent's are refused by name.
+         */
+        LevelBody: {
+            /** Compatibility */
+            compatibility: string;
+        } & {
+            [key: string]: unknown;
+        };
+        /** LevelView */
+        LevelView: {
+            /** Compatibilitylevel */
+            compatibilityLevel: string;
         };
         /**
          * LookBody
@@ -1364,6 +1805,14 @@ export interface components {
             notices: components["schemas"]["NoticeView"][];
             /** Time Ms */
             time_ms: number;
+        };
+        /**
+         * ModeBody
+         * @description Also the answer.
+         */
+        ModeBody: {
+            /** Mode */
+            mode: string;
         };
         /** NodeCountView */
         NodeCountView: {
@@ -1698,6 +2147,61 @@ export interface components {
             reason: string | null;
         };
         /**
+         * RegisteredSchema
+         * @description `references` only where there are some, `maxId` only where it was asked for.
+         */
+        RegisteredSchema: {
+            /** Maxid */
+            maxId?: number | null;
+            /** References */
+            references?: components["schemas"]["SchemaReference"][] | null;
+            /** Schema */
+            schema: string;
+            /**
+             * Schematype
+             * @enum {string}
+             */
+            schemaType: "AVRO" | "JSON" | "PROTOBUF";
+        };
+        /**
+         * RegisteredVersion
+         * @description One version of a subject.
+         */
+        RegisteredVersion: {
+            /** Id */
+            id: number;
+            /** Maxid */
+            maxId?: number | null;
+            /** References */
+            references?: components["schemas"]["SchemaReference"][] | null;
+            /** Schema */
+            schema: string;
+            /**
+             * Schematype
+             * @enum {string}
+             */
+            schemaType: "AVRO" | "JSON" | "PROTOBUF";
+            /** Subject */
+            subject: string;
+            /** Version */
+            version: number;
+        };
+        /**
+         * RegistryFailure
+         * @description Errors as clients of schema registries read them; `error_code` begins with the status.
+         */
+        RegistryFailure: {
+            /** Error Code */
+            error_code: number;
+            /** Message */
+            message: string;
+        };
+        /**
+         * RegistryRoot
+         * @description Empty: that there is an answer is what clients ask for.
+         */
+        RegistryRoot: Record<string, never>;
+        /**
          * ResetBody
          * @description `to`: earliest, latest, offset:N or timestamp:ISO8601.
          */
@@ -1734,6 +2238,30 @@ export interface components {
             offsets: components["schemas"]["ResetOffset"][];
             /** Topic */
             topic: string;
+        };
+        /**
+         * RowError
+         * @description A row that an expression failed for, as JSON text, or a record that could not be read; `topic`, `partition` and
+         *     `offset` say which record it was, where that is known.
+         */
+        RowError: {
+            /** Node */
+            node: string;
+            /** Offset */
+            offset: number | null;
+            /** Partition */
+            partition: number | null;
+            /** Reason */
+            reason: string;
+            /** Row */
+            row: string | null;
+            /** Topic */
+            topic: string | null;
+        };
+        /** RowErrorList */
+        RowErrorList: {
+            /** Rows */
+            rows: components["schemas"]["RowError"][];
         };
         /** RowsView */
         RowsView: {
@@ -1870,10 +2398,54 @@ export interface components {
             is_new: boolean;
             version: components["schemas"]["VersionInfoView"];
         };
+        /**
+         * SchemaBody
+         * @description Clients send more than is used here, and newer ones more than that; what has a meaning is refused by name.
+         */
+        SchemaBody: {
+            /** Id */
+            id?: number | null;
+            /** Metadata */
+            metadata?: unknown;
+            /** References */
+            references?: components["schemas"]["SchemaReference"][] | null;
+            /** Ruleset */
+            ruleSet?: unknown;
+            /** Schema */
+            schema: string;
+            /** Schematagstoadd */
+            schemaTagsToAdd?: unknown;
+            /** Schematagstoremove */
+            schemaTagsToRemove?: unknown;
+            /**
+             * Schematype
+             * @default AVRO
+             */
+            schemaType: string | null;
+            /** Version */
+            version?: number | null;
+        };
+        /**
+         * SchemaReference
+         * @description What another schema is called in this one.
+         */
+        SchemaReference: {
+            /** Name */
+            name: string;
+            /** Subject */
+            subject: string;
+            /** Version */
+            version: number;
+        };
         /** SchemaView */
         SchemaView: {
             /** Columns */
             columns: components["schemas"]["ColumnView"][];
+        };
+        /** SetLevelView */
+        SetLevelView: {
+            /** Compatibility */
+            compatibility: string;
         };
         /**
          * SignalBody
@@ -2012,6 +2584,13 @@ export interface components {
             rows: (string | number | boolean | null)[][];
             /** Statement */
             statement: string;
+        };
+        /** SubjectVersion */
+        SubjectVersion: {
+            /** Subject */
+            subject: string;
+            /** Version */
+            version: number;
         };
         /** TemplateList */
         TemplateList: {
@@ -2184,7 +2763,167 @@ export interface components {
             versions: components["schemas"]["VersionInfoView"][];
         };
     };
-    responses: never;
+    responses: {
+        /** @description A defect of Headrace, or damaged data: what, and where to look. */
+        Problem: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["ProblemDetails"];
+            };
+        };
+        /** @description The request is wrong: what, where, and what would be valid. */
+        Problem400: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["ProblemDetails"];
+            };
+        };
+        /** @description The token is missing or wrong. */
+        Problem401: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["ProblemDetails"];
+            };
+        };
+        /** @description A page of another origin calls, or a change with a session does not name its origin. */
+        Problem403: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["ProblemDetails"];
+            };
+        };
+        /** @description What the request names is not there. */
+        Problem404: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["ProblemDetails"];
+            };
+        };
+        /** @description It does not fit what is there now. */
+        Problem409: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["ProblemDetails"];
+            };
+        };
+        /** @description The body is too large. */
+        Problem413: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["ProblemDetails"];
+            };
+        };
+        /** @description The body is not JSON. */
+        Problem415: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["ProblemDetails"];
+            };
+        };
+        /** @description This host name is not served here. */
+        Problem421: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["ProblemDetails"];
+            };
+        };
+        /** @description Too many requests a second; Retry-After says how long to wait. */
+        Problem429: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["ProblemDetails"];
+            };
+        };
+        /** @description Spark, the broker or the server itself cannot answer now: why, and what is done about it. */
+        Problem503: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["ProblemDetails"];
+            };
+        };
+        /** @description A defect of Headrace, or damaged data: what, and where to look. */
+        Registry: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["ProblemDetails"];
+                "application/vnd.schemaregistry.v1+json": components["schemas"]["RegistryFailure"];
+            };
+        };
+        /** @description The request is wrong: what, where, and what would be valid. */
+        Registry400: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["ProblemDetails"];
+                "application/vnd.schemaregistry.v1+json": components["schemas"]["RegistryFailure"];
+            };
+        };
+        /** @description What the request names is not there. */
+        Registry404: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["ProblemDetails"];
+                "application/vnd.schemaregistry.v1+json": components["schemas"]["RegistryFailure"];
+            };
+        };
+        /** @description The schema is not compatible. */
+        Registry409: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["ProblemDetails"];
+                "application/vnd.schemaregistry.v1+json": components["schemas"]["RegistryFailure"];
+            };
+        };
+        /** @description The request is wrong. */
+        Registry422: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["ProblemDetails"];
+                "application/vnd.schemaregistry.v1+json": components["schemas"]["RegistryFailure"];
+            };
+        };
+        /** @description Spark, the broker or the server itself cannot answer now: why, and what is done about it. */
+        Registry503: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["ProblemDetails"];
+                "application/vnd.schemaregistry.v1+json": components["schemas"]["RegistryFailure"];
+            };
+        };
+    };
     parameters: never;
     requestBodies: never;
     headers: never;
@@ -2214,15 +2953,17 @@ export interface operations {
                     "application/json": components["schemas"]["BatchView"];
                 };
             };
-            /** @description What went wrong, where, and what is valid. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
-                };
-            };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            409: components["responses"]["Problem409"];
+            413: components["responses"]["Problem413"];
+            415: components["responses"]["Problem415"];
+            421: components["responses"]["Problem421"];
+            429: components["responses"]["Problem429"];
+            503: components["responses"]["Problem503"];
+            default: components["responses"]["Problem"];
         };
     };
     check_pipeline: {
@@ -2247,15 +2988,17 @@ export interface operations {
                     "application/json": components["schemas"]["CheckView"];
                 };
             };
-            /** @description What went wrong, where, and what is valid. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
-                };
-            };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            409: components["responses"]["Problem409"];
+            413: components["responses"]["Problem413"];
+            415: components["responses"]["Problem415"];
+            421: components["responses"]["Problem421"];
+            429: components["responses"]["Problem429"];
+            503: components["responses"]["Problem503"];
+            default: components["responses"]["Problem"];
         };
     };
     follow_events: {
@@ -2280,15 +3023,13 @@ export interface operations {
                     "text/event-stream": components["schemas"]["JobEvent"] | components["schemas"]["MetricsTick"];
                 };
             };
-            /** @description What went wrong, where, and what is valid. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
-                };
-            };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            421: components["responses"]["Problem421"];
+            429: components["responses"]["Problem429"];
+            503: components["responses"]["Problem503"];
+            default: components["responses"]["Problem"];
         };
     };
     list_groups: {
@@ -2309,15 +3050,12 @@ export interface operations {
                     "application/json": components["schemas"]["GroupList"];
                 };
             };
-            /** @description What went wrong, where, and what is valid. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
-                };
-            };
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            421: components["responses"]["Problem421"];
+            429: components["responses"]["Problem429"];
+            503: components["responses"]["Problem503"];
+            default: components["responses"]["Problem"];
         };
     };
     show_group: {
@@ -2340,15 +3078,14 @@ export interface operations {
                     "application/json": components["schemas"]["GroupView"];
                 };
             };
-            /** @description What went wrong, where, and what is valid. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
-                };
-            };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            421: components["responses"]["Problem421"];
+            429: components["responses"]["Problem429"];
+            503: components["responses"]["Problem503"];
+            default: components["responses"]["Problem"];
         };
     };
     reset_group: {
@@ -2375,15 +3112,17 @@ export interface operations {
                     "application/json": components["schemas"]["ResetView"];
                 };
             };
-            /** @description What went wrong, where, and what is valid. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
-                };
-            };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            409: components["responses"]["Problem409"];
+            413: components["responses"]["Problem413"];
+            415: components["responses"]["Problem415"];
+            421: components["responses"]["Problem421"];
+            429: components["responses"]["Problem429"];
+            503: components["responses"]["Problem503"];
+            default: components["responses"]["Problem"];
         };
     };
     list_jobs: {
@@ -2404,15 +3143,12 @@ export interface operations {
                     "application/json": components["schemas"]["JobList"];
                 };
             };
-            /** @description What went wrong, where, and what is valid. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
-                };
-            };
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            421: components["responses"]["Problem421"];
+            429: components["responses"]["Problem429"];
+            503: components["responses"]["Problem503"];
+            default: components["responses"]["Problem"];
         };
     };
     show_job: {
@@ -2435,15 +3171,47 @@ export interface operations {
                     "application/json": components["schemas"]["JobView"];
                 };
             };
-            /** @description What went wrong, where, and what is valid. */
-            default: {
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            421: components["responses"]["Problem421"];
+            429: components["responses"]["Problem429"];
+            503: components["responses"]["Problem503"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    newest_errors: {
+        parameters: {
+            query?: {
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                name: string;
+                node: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
+                    "application/json": components["schemas"]["RowErrorList"];
                 };
             };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            421: components["responses"]["Problem421"];
+            429: components["responses"]["Problem429"];
+            503: components["responses"]["Problem503"];
+            default: components["responses"]["Problem"];
         };
     };
     list_events: {
@@ -2468,15 +3236,14 @@ export interface operations {
                     "application/json": components["schemas"]["EventList"];
                 };
             };
-            /** @description What went wrong, where, and what is valid. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
-                };
-            };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            421: components["responses"]["Problem421"];
+            429: components["responses"]["Problem429"];
+            503: components["responses"]["Problem503"];
+            default: components["responses"]["Problem"];
         };
     };
     preview_node: {
@@ -2502,15 +3269,14 @@ export interface operations {
                     "application/json": components["schemas"]["RowsView"];
                 };
             };
-            /** @description What went wrong, where, and what is valid. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
-                };
-            };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            421: components["responses"]["Problem421"];
+            429: components["responses"]["Problem429"];
+            503: components["responses"]["Problem503"];
+            default: components["responses"]["Problem"];
         };
     };
     sample_edge: {
@@ -2537,15 +3303,43 @@ export interface operations {
                     "application/json": components["schemas"]["SampleView"];
                 };
             };
-            /** @description What went wrong, where, and what is valid. */
-            default: {
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            409: components["responses"]["Problem409"];
+            413: components["responses"]["Problem413"];
+            415: components["responses"]["Problem415"];
+            421: components["responses"]["Problem421"];
+            429: components["responses"]["Problem429"];
+            503: components["responses"]["Problem503"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    logout: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The session is over. */
+            204: {
                 headers: {
                     [name: string]: unknown;
                 };
-                content: {
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
-                };
+                content?: never;
             };
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            413: components["responses"]["Problem413"];
+            415: components["responses"]["Problem415"];
+            421: components["responses"]["Problem421"];
+            429: components["responses"]["Problem429"];
+            503: components["responses"]["Problem503"];
+            default: components["responses"]["Problem"];
         };
     };
     list_operators: {
@@ -2566,15 +3360,12 @@ export interface operations {
                     "application/json": components["schemas"]["OperatorList"];
                 };
             };
-            /** @description What went wrong, where, and what is valid. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
-                };
-            };
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            421: components["responses"]["Problem421"];
+            429: components["responses"]["Problem429"];
+            503: components["responses"]["Problem503"];
+            default: components["responses"]["Problem"];
         };
     };
     show_operator: {
@@ -2597,15 +3388,14 @@ export interface operations {
                     "application/json": components["schemas"]["OperatorView"];
                 };
             };
-            /** @description What went wrong, where, and what is valid. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
-                };
-            };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            421: components["responses"]["Problem421"];
+            429: components["responses"]["Problem429"];
+            503: components["responses"]["Problem503"];
+            default: components["responses"]["Problem"];
         };
     };
     list_pipelines: {
@@ -2626,15 +3416,12 @@ export interface operations {
                     "application/json": components["schemas"]["PipelineList"];
                 };
             };
-            /** @description What went wrong, where, and what is valid. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
-                };
-            };
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            421: components["responses"]["Problem421"];
+            429: components["responses"]["Problem429"];
+            503: components["responses"]["Problem503"];
+            default: components["responses"]["Problem"];
         };
     };
     save_pipeline: {
@@ -2659,15 +3446,17 @@ export interface operations {
                     "application/json": components["schemas"]["SavedView"];
                 };
             };
-            /** @description What went wrong, where, and what is valid. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
-                };
-            };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            409: components["responses"]["Problem409"];
+            413: components["responses"]["Problem413"];
+            415: components["responses"]["Problem415"];
+            421: components["responses"]["Problem421"];
+            429: components["responses"]["Problem429"];
+            503: components["responses"]["Problem503"];
+            default: components["responses"]["Problem"];
         };
     };
     show_pipeline: {
@@ -2692,15 +3481,14 @@ export interface operations {
                     "application/json": components["schemas"]["PipelineView"];
                 };
             };
-            /** @description What went wrong, where, and what is valid. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
-                };
-            };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            421: components["responses"]["Problem421"];
+            429: components["responses"]["Problem429"];
+            503: components["responses"]["Problem503"];
+            default: components["responses"]["Problem"];
         };
     };
     delete_pipeline: {
@@ -2723,15 +3511,17 @@ export interface operations {
                     "application/json": components["schemas"]["DeletedView"];
                 };
             };
-            /** @description What went wrong, where, and what is valid. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
-                };
-            };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            409: components["responses"]["Problem409"];
+            413: components["responses"]["Problem413"];
+            415: components["responses"]["Problem415"];
+            421: components["responses"]["Problem421"];
+            429: components["responses"]["Problem429"];
+            503: components["responses"]["Problem503"];
+            default: components["responses"]["Problem"];
         };
     };
     deploy_draft: {
@@ -2758,15 +3548,17 @@ export interface operations {
                     "application/json": components["schemas"]["DeployView"];
                 };
             };
-            /** @description What went wrong, where, and what is valid. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
-                };
-            };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            409: components["responses"]["Problem409"];
+            413: components["responses"]["Problem413"];
+            415: components["responses"]["Problem415"];
+            421: components["responses"]["Problem421"];
+            429: components["responses"]["Problem429"];
+            503: components["responses"]["Problem503"];
+            default: components["responses"]["Problem"];
         };
     };
     diff_versions: {
@@ -2792,15 +3584,14 @@ export interface operations {
                     "application/json": components["schemas"]["DiffView"];
                 };
             };
-            /** @description What went wrong, where, and what is valid. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
-                };
-            };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            421: components["responses"]["Problem421"];
+            429: components["responses"]["Problem429"];
+            503: components["responses"]["Problem503"];
+            default: components["responses"]["Problem"];
         };
     };
     read_draft: {
@@ -2823,15 +3614,14 @@ export interface operations {
                     "application/json": components["schemas"]["DraftView"];
                 };
             };
-            /** @description What went wrong, where, and what is valid. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
-                };
-            };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            421: components["responses"]["Problem421"];
+            429: components["responses"]["Problem429"];
+            503: components["responses"]["Problem503"];
+            default: components["responses"]["Problem"];
         };
     };
     write_draft: {
@@ -2858,15 +3648,17 @@ export interface operations {
                     "application/json": components["schemas"]["DraftView"];
                 };
             };
-            /** @description What went wrong, where, and what is valid. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
-                };
-            };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            409: components["responses"]["Problem409"];
+            413: components["responses"]["Problem413"];
+            415: components["responses"]["Problem415"];
+            421: components["responses"]["Problem421"];
+            429: components["responses"]["Problem429"];
+            503: components["responses"]["Problem503"];
+            default: components["responses"]["Problem"];
         };
     };
     discard_draft: {
@@ -2889,15 +3681,17 @@ export interface operations {
                     "application/json": components["schemas"]["DeletedView"];
                 };
             };
-            /** @description What went wrong, where, and what is valid. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
-                };
-            };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            409: components["responses"]["Problem409"];
+            413: components["responses"]["Problem413"];
+            415: components["responses"]["Problem415"];
+            421: components["responses"]["Problem421"];
+            429: components["responses"]["Problem429"];
+            503: components["responses"]["Problem503"];
+            default: components["responses"]["Problem"];
         };
     };
     write_draft_text: {
@@ -2925,15 +3719,17 @@ export interface operations {
                     "application/json": components["schemas"]["DraftTexts"];
                 };
             };
-            /** @description What went wrong, where, and what is valid. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
-                };
-            };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            409: components["responses"]["Problem409"];
+            413: components["responses"]["Problem413"];
+            415: components["responses"]["Problem415"];
+            421: components["responses"]["Problem421"];
+            429: components["responses"]["Problem429"];
+            503: components["responses"]["Problem503"];
+            default: components["responses"]["Problem"];
         };
     };
     start_pipeline: {
@@ -2960,15 +3756,17 @@ export interface operations {
                     "application/json": components["schemas"]["JobView"];
                 };
             };
-            /** @description What went wrong, where, and what is valid. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
-                };
-            };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            409: components["responses"]["Problem409"];
+            413: components["responses"]["Problem413"];
+            415: components["responses"]["Problem415"];
+            421: components["responses"]["Problem421"];
+            429: components["responses"]["Problem429"];
+            503: components["responses"]["Problem503"];
+            default: components["responses"]["Problem"];
         };
     };
     stop_pipeline: {
@@ -2991,15 +3789,17 @@ export interface operations {
                     "application/json": components["schemas"]["JobView"];
                 };
             };
-            /** @description What went wrong, where, and what is valid. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
-                };
-            };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            409: components["responses"]["Problem409"];
+            413: components["responses"]["Problem413"];
+            415: components["responses"]["Problem415"];
+            421: components["responses"]["Problem421"];
+            429: components["responses"]["Problem429"];
+            503: components["responses"]["Problem503"];
+            default: components["responses"]["Problem"];
         };
     };
     list_versions: {
@@ -3022,15 +3822,14 @@ export interface operations {
                     "application/json": components["schemas"]["VersionList"];
                 };
             };
-            /** @description What went wrong, where, and what is valid. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
-                };
-            };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            421: components["responses"]["Problem421"];
+            429: components["responses"]["Problem429"];
+            503: components["responses"]["Problem503"];
+            default: components["responses"]["Problem"];
         };
     };
     restore_version: {
@@ -3058,15 +3857,17 @@ export interface operations {
                     "application/json": components["schemas"]["DraftView"];
                 };
             };
-            /** @description What went wrong, where, and what is valid. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
-                };
-            };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            409: components["responses"]["Problem409"];
+            413: components["responses"]["Problem413"];
+            415: components["responses"]["Problem415"];
+            421: components["responses"]["Problem421"];
+            429: components["responses"]["Problem429"];
+            503: components["responses"]["Problem503"];
+            default: components["responses"]["Problem"];
         };
     };
     validate_pipeline: {
@@ -3091,15 +3892,1068 @@ export interface operations {
                     "application/json": components["schemas"]["CheckView"];
                 };
             };
-            /** @description What went wrong, where, and what is valid. */
-            default: {
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            409: components["responses"]["Problem409"];
+            413: components["responses"]["Problem413"];
+            415: components["responses"]["Problem415"];
+            421: components["responses"]["Problem421"];
+            429: components["responses"]["Problem429"];
+            503: components["responses"]["Problem503"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    registry_root: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
+                    "application/vnd.schemaregistry.v1+json": components["schemas"]["RegistryRoot"];
                 };
             };
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            421: components["responses"]["Problem421"];
+            429: components["responses"]["Problem429"];
+            503: components["responses"]["Registry503"];
+            default: components["responses"]["Registry"];
+        };
+    };
+    registry_compare_all: {
+        parameters: {
+            query?: {
+                verbose?: boolean;
+            };
+            header?: never;
+            path: {
+                subject: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SchemaBody"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/vnd.schemaregistry.v1+json": components["schemas"]["Comparison"];
+                };
+            };
+            400: components["responses"]["Registry400"];
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Registry404"];
+            409: components["responses"]["Registry409"];
+            413: components["responses"]["Problem413"];
+            415: components["responses"]["Problem415"];
+            421: components["responses"]["Problem421"];
+            422: components["responses"]["Registry422"];
+            429: components["responses"]["Problem429"];
+            503: components["responses"]["Registry503"];
+            default: components["responses"]["Registry"];
+        };
+    };
+    registry_compare: {
+        parameters: {
+            query?: {
+                verbose?: boolean;
+            };
+            header?: never;
+            path: {
+                subject: string;
+                version: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SchemaBody"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/vnd.schemaregistry.v1+json": components["schemas"]["Comparison"];
+                };
+            };
+            400: components["responses"]["Registry400"];
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Registry404"];
+            409: components["responses"]["Registry409"];
+            413: components["responses"]["Problem413"];
+            415: components["responses"]["Problem415"];
+            421: components["responses"]["Problem421"];
+            422: components["responses"]["Registry422"];
+            429: components["responses"]["Problem429"];
+            503: components["responses"]["Registry503"];
+            default: components["responses"]["Registry"];
+        };
+    };
+    registry_level: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/vnd.schemaregistry.v1+json": components["schemas"]["LevelView"];
+                };
+            };
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            421: components["responses"]["Problem421"];
+            429: components["responses"]["Problem429"];
+            503: components["responses"]["Registry503"];
+            default: components["responses"]["Registry"];
+        };
+    };
+    registry_set_level: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["LevelBody"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/vnd.schemaregistry.v1+json": components["schemas"]["SetLevelView"];
+                };
+            };
+            400: components["responses"]["Registry400"];
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Registry404"];
+            409: components["responses"]["Registry409"];
+            413: components["responses"]["Problem413"];
+            415: components["responses"]["Problem415"];
+            421: components["responses"]["Problem421"];
+            422: components["responses"]["Registry422"];
+            429: components["responses"]["Problem429"];
+            503: components["responses"]["Registry503"];
+            default: components["responses"]["Registry"];
+        };
+    };
+    registry_unset_level: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/vnd.schemaregistry.v1+json": components["schemas"]["LevelView"];
+                };
+            };
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Registry404"];
+            409: components["responses"]["Registry409"];
+            413: components["responses"]["Problem413"];
+            415: components["responses"]["Problem415"];
+            421: components["responses"]["Problem421"];
+            429: components["responses"]["Problem429"];
+            503: components["responses"]["Registry503"];
+            default: components["responses"]["Registry"];
+        };
+    };
+    registry_subject_level: {
+        parameters: {
+            query?: {
+                defaultToGlobal?: boolean;
+            };
+            header?: never;
+            path: {
+                subject: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/vnd.schemaregistry.v1+json": components["schemas"]["LevelView"];
+                };
+            };
+            400: components["responses"]["Registry400"];
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Registry404"];
+            421: components["responses"]["Problem421"];
+            422: components["responses"]["Registry422"];
+            429: components["responses"]["Problem429"];
+            503: components["responses"]["Registry503"];
+            default: components["responses"]["Registry"];
+        };
+    };
+    registry_set_subject_level: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                subject: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["LevelBody"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/vnd.schemaregistry.v1+json": components["schemas"]["SetLevelView"];
+                };
+            };
+            400: components["responses"]["Registry400"];
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Registry404"];
+            409: components["responses"]["Registry409"];
+            413: components["responses"]["Problem413"];
+            415: components["responses"]["Problem415"];
+            421: components["responses"]["Problem421"];
+            422: components["responses"]["Registry422"];
+            429: components["responses"]["Problem429"];
+            503: components["responses"]["Registry503"];
+            default: components["responses"]["Registry"];
+        };
+    };
+    registry_unset_subject_level: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                subject: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/vnd.schemaregistry.v1+json": components["schemas"]["LevelView"];
+                };
+            };
+            400: components["responses"]["Registry400"];
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Registry404"];
+            409: components["responses"]["Registry409"];
+            413: components["responses"]["Problem413"];
+            415: components["responses"]["Problem415"];
+            421: components["responses"]["Problem421"];
+            422: components["responses"]["Registry422"];
+            429: components["responses"]["Problem429"];
+            503: components["responses"]["Registry503"];
+            default: components["responses"]["Registry"];
+        };
+    };
+    registry_contexts: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/vnd.schemaregistry.v1+json": string[];
+                };
+            };
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            421: components["responses"]["Problem421"];
+            429: components["responses"]["Problem429"];
+            503: components["responses"]["Registry503"];
+            default: components["responses"]["Registry"];
+        };
+    };
+    registry_mode: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/vnd.schemaregistry.v1+json": components["schemas"]["ModeBody"];
+                };
+            };
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            421: components["responses"]["Problem421"];
+            429: components["responses"]["Problem429"];
+            503: components["responses"]["Registry503"];
+            default: components["responses"]["Registry"];
+        };
+    };
+    registry_set_mode: {
+        parameters: {
+            query?: {
+                force?: boolean;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ModeBody"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/vnd.schemaregistry.v1+json": components["schemas"]["ModeBody"];
+                };
+            };
+            400: components["responses"]["Registry400"];
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Registry404"];
+            409: components["responses"]["Registry409"];
+            413: components["responses"]["Problem413"];
+            415: components["responses"]["Problem415"];
+            421: components["responses"]["Problem421"];
+            422: components["responses"]["Registry422"];
+            429: components["responses"]["Problem429"];
+            503: components["responses"]["Registry503"];
+            default: components["responses"]["Registry"];
+        };
+    };
+    registry_unset_mode: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/vnd.schemaregistry.v1+json": components["schemas"]["ModeBody"];
+                };
+            };
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Registry404"];
+            409: components["responses"]["Registry409"];
+            413: components["responses"]["Problem413"];
+            415: components["responses"]["Problem415"];
+            421: components["responses"]["Problem421"];
+            429: components["responses"]["Problem429"];
+            503: components["responses"]["Registry503"];
+            default: components["responses"]["Registry"];
+        };
+    };
+    registry_subject_mode: {
+        parameters: {
+            query?: {
+                defaultToGlobal?: boolean;
+            };
+            header?: never;
+            path: {
+                subject: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/vnd.schemaregistry.v1+json": components["schemas"]["ModeBody"];
+                };
+            };
+            400: components["responses"]["Registry400"];
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Registry404"];
+            421: components["responses"]["Problem421"];
+            422: components["responses"]["Registry422"];
+            429: components["responses"]["Problem429"];
+            503: components["responses"]["Registry503"];
+            default: components["responses"]["Registry"];
+        };
+    };
+    registry_set_subject_mode: {
+        parameters: {
+            query?: {
+                force?: boolean;
+            };
+            header?: never;
+            path: {
+                subject: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ModeBody"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/vnd.schemaregistry.v1+json": components["schemas"]["ModeBody"];
+                };
+            };
+            400: components["responses"]["Registry400"];
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Registry404"];
+            409: components["responses"]["Registry409"];
+            413: components["responses"]["Problem413"];
+            415: components["responses"]["Problem415"];
+            421: components["responses"]["Problem421"];
+            422: components["responses"]["Registry422"];
+            429: components["responses"]["Problem429"];
+            503: components["responses"]["Registry503"];
+            default: components["responses"]["Registry"];
+        };
+    };
+    registry_unset_subject_mode: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                subject: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/vnd.schemaregistry.v1+json": components["schemas"]["ModeBody"];
+                };
+            };
+            400: components["responses"]["Registry400"];
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Registry404"];
+            409: components["responses"]["Registry409"];
+            413: components["responses"]["Problem413"];
+            415: components["responses"]["Problem415"];
+            421: components["responses"]["Problem421"];
+            422: components["responses"]["Registry422"];
+            429: components["responses"]["Problem429"];
+            503: components["responses"]["Registry503"];
+            default: components["responses"]["Registry"];
+        };
+    };
+    registry_schemas: {
+        parameters: {
+            query?: {
+                deleted?: boolean;
+                latestOnly?: boolean;
+                limit?: number;
+                offset?: number;
+                subjectPrefix?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/vnd.schemaregistry.v1+json": components["schemas"]["RegisteredVersion"][];
+                };
+            };
+            400: components["responses"]["Registry400"];
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            421: components["responses"]["Problem421"];
+            422: components["responses"]["Registry422"];
+            429: components["responses"]["Problem429"];
+            503: components["responses"]["Registry503"];
+            default: components["responses"]["Registry"];
+        };
+    };
+    registry_schema_by_id: {
+        parameters: {
+            query?: {
+                fetchMaxId?: boolean;
+                format?: string;
+            };
+            header?: never;
+            path: {
+                schema_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/vnd.schemaregistry.v1+json": components["schemas"]["RegisteredSchema"];
+                };
+            };
+            400: components["responses"]["Registry400"];
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Registry404"];
+            421: components["responses"]["Problem421"];
+            422: components["responses"]["Registry422"];
+            429: components["responses"]["Problem429"];
+            503: components["responses"]["Registry503"];
+            default: components["responses"]["Registry"];
+        };
+    };
+    registry_schema_text: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                schema_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/vnd.schemaregistry.v1+json": unknown;
+                };
+            };
+            400: components["responses"]["Registry400"];
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Registry404"];
+            421: components["responses"]["Problem421"];
+            422: components["responses"]["Registry422"];
+            429: components["responses"]["Problem429"];
+            503: components["responses"]["Registry503"];
+            default: components["responses"]["Registry"];
+        };
+    };
+    registry_subjects_of: {
+        parameters: {
+            query?: {
+                deleted?: boolean;
+                limit?: number;
+                offset?: number;
+            };
+            header?: never;
+            path: {
+                schema_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/vnd.schemaregistry.v1+json": string[];
+                };
+            };
+            400: components["responses"]["Registry400"];
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Registry404"];
+            421: components["responses"]["Problem421"];
+            422: components["responses"]["Registry422"];
+            429: components["responses"]["Problem429"];
+            503: components["responses"]["Registry503"];
+            default: components["responses"]["Registry"];
+        };
+    };
+    registry_versions_of: {
+        parameters: {
+            query?: {
+                deleted?: boolean;
+                limit?: number;
+                offset?: number;
+            };
+            header?: never;
+            path: {
+                schema_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/vnd.schemaregistry.v1+json": components["schemas"]["SubjectVersion"][];
+                };
+            };
+            400: components["responses"]["Registry400"];
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Registry404"];
+            421: components["responses"]["Problem421"];
+            422: components["responses"]["Registry422"];
+            429: components["responses"]["Problem429"];
+            503: components["responses"]["Registry503"];
+            default: components["responses"]["Registry"];
+        };
+    };
+    registry_kinds: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/vnd.schemaregistry.v1+json": string[];
+                };
+            };
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            421: components["responses"]["Problem421"];
+            429: components["responses"]["Problem429"];
+            503: components["responses"]["Registry503"];
+            default: components["responses"]["Registry"];
+        };
+    };
+    registry_subjects: {
+        parameters: {
+            query?: {
+                deleted?: boolean;
+                deletedOnly?: boolean;
+                limit?: number;
+                offset?: number;
+                subjectPrefix?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/vnd.schemaregistry.v1+json": string[];
+                };
+            };
+            400: components["responses"]["Registry400"];
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            421: components["responses"]["Problem421"];
+            422: components["responses"]["Registry422"];
+            429: components["responses"]["Problem429"];
+            503: components["responses"]["Registry503"];
+            default: components["responses"]["Registry"];
+        };
+    };
+    registry_find: {
+        parameters: {
+            query?: {
+                deleted?: boolean;
+            };
+            header?: never;
+            path: {
+                subject: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SchemaBody"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/vnd.schemaregistry.v1+json": components["schemas"]["RegisteredVersion"];
+                };
+            };
+            400: components["responses"]["Registry400"];
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Registry404"];
+            409: components["responses"]["Registry409"];
+            413: components["responses"]["Problem413"];
+            415: components["responses"]["Problem415"];
+            421: components["responses"]["Problem421"];
+            422: components["responses"]["Registry422"];
+            429: components["responses"]["Problem429"];
+            503: components["responses"]["Registry503"];
+            default: components["responses"]["Registry"];
+        };
+    };
+    registry_delete_subject: {
+        parameters: {
+            query?: {
+                permanent?: boolean;
+            };
+            header?: never;
+            path: {
+                subject: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/vnd.schemaregistry.v1+json": number[];
+                };
+            };
+            400: components["responses"]["Registry400"];
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Registry404"];
+            409: components["responses"]["Registry409"];
+            413: components["responses"]["Problem413"];
+            415: components["responses"]["Problem415"];
+            421: components["responses"]["Problem421"];
+            422: components["responses"]["Registry422"];
+            429: components["responses"]["Problem429"];
+            503: components["responses"]["Registry503"];
+            default: components["responses"]["Registry"];
+        };
+    };
+    registry_versions: {
+        parameters: {
+            query?: {
+                deleted?: boolean;
+                deletedOnly?: boolean;
+                limit?: number;
+                offset?: number;
+            };
+            header?: never;
+            path: {
+                subject: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/vnd.schemaregistry.v1+json": number[];
+                };
+            };
+            400: components["responses"]["Registry400"];
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Registry404"];
+            421: components["responses"]["Problem421"];
+            422: components["responses"]["Registry422"];
+            429: components["responses"]["Problem429"];
+            503: components["responses"]["Registry503"];
+            default: components["responses"]["Registry"];
+        };
+    };
+    registry_register: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                subject: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SchemaBody"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/vnd.schemaregistry.v1+json": components["schemas"]["RegisteredVersion"];
+                };
+            };
+            400: components["responses"]["Registry400"];
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Registry404"];
+            409: components["responses"]["Registry409"];
+            413: components["responses"]["Problem413"];
+            415: components["responses"]["Problem415"];
+            421: components["responses"]["Problem421"];
+            422: components["responses"]["Registry422"];
+            429: components["responses"]["Problem429"];
+            503: components["responses"]["Registry503"];
+            default: components["responses"]["Registry"];
+        };
+    };
+    registry_entry: {
+        parameters: {
+            query?: {
+                deleted?: boolean;
+                format?: string;
+            };
+            header?: never;
+            path: {
+                subject: string;
+                version: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/vnd.schemaregistry.v1+json": components["schemas"]["RegisteredVersion"];
+                };
+            };
+            400: components["responses"]["Registry400"];
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Registry404"];
+            421: components["responses"]["Problem421"];
+            422: components["responses"]["Registry422"];
+            429: components["responses"]["Problem429"];
+            503: components["responses"]["Registry503"];
+            default: components["responses"]["Registry"];
+        };
+    };
+    registry_delete_version: {
+        parameters: {
+            query?: {
+                permanent?: boolean;
+            };
+            header?: never;
+            path: {
+                subject: string;
+                version: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/vnd.schemaregistry.v1+json": number;
+                };
+            };
+            400: components["responses"]["Registry400"];
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Registry404"];
+            409: components["responses"]["Registry409"];
+            413: components["responses"]["Problem413"];
+            415: components["responses"]["Problem415"];
+            421: components["responses"]["Problem421"];
+            422: components["responses"]["Registry422"];
+            429: components["responses"]["Problem429"];
+            503: components["responses"]["Registry503"];
+            default: components["responses"]["Registry"];
+        };
+    };
+    registry_referenced_by: {
+        parameters: {
+            query?: {
+                limit?: number;
+                offset?: number;
+            };
+            header?: never;
+            path: {
+                subject: string;
+                version: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/vnd.schemaregistry.v1+json": number[];
+                };
+            };
+            400: components["responses"]["Registry400"];
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Registry404"];
+            421: components["responses"]["Problem421"];
+            422: components["responses"]["Registry422"];
+            429: components["responses"]["Problem429"];
+            503: components["responses"]["Registry503"];
+            default: components["responses"]["Registry"];
+        };
+    };
+    registry_entry_text: {
+        parameters: {
+            query?: {
+                deleted?: boolean;
+            };
+            header?: never;
+            path: {
+                subject: string;
+                version: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/vnd.schemaregistry.v1+json": unknown;
+                };
+            };
+            400: components["responses"]["Registry400"];
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Registry404"];
+            421: components["responses"]["Problem421"];
+            422: components["responses"]["Registry422"];
+            429: components["responses"]["Problem429"];
+            503: components["responses"]["Registry503"];
+            default: components["responses"]["Registry"];
         };
     };
     run_pipeline: {
@@ -3124,15 +4978,17 @@ export interface operations {
                     "application/json": components["schemas"]["RunView"];
                 };
             };
-            /** @description What went wrong, where, and what is valid. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
-                };
-            };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            409: components["responses"]["Problem409"];
+            413: components["responses"]["Problem413"];
+            415: components["responses"]["Problem415"];
+            421: components["responses"]["Problem421"];
+            429: components["responses"]["Problem429"];
+            503: components["responses"]["Problem503"];
+            default: components["responses"]["Problem"];
         };
     };
     list_signals: {
@@ -3156,15 +5012,13 @@ export interface operations {
                     "application/json": components["schemas"]["SignalList"];
                 };
             };
-            /** @description What went wrong, where, and what is valid. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
-                };
-            };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            421: components["responses"]["Problem421"];
+            429: components["responses"]["Problem429"];
+            503: components["responses"]["Problem503"];
+            default: components["responses"]["Problem"];
         };
     };
     send_signal: {
@@ -3189,15 +5043,17 @@ export interface operations {
                     "application/json": components["schemas"]["SignalView"];
                 };
             };
-            /** @description What went wrong, where, and what is valid. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
-                };
-            };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            409: components["responses"]["Problem409"];
+            413: components["responses"]["Problem413"];
+            415: components["responses"]["Problem415"];
+            421: components["responses"]["Problem421"];
+            429: components["responses"]["Problem429"];
+            503: components["responses"]["Problem503"];
+            default: components["responses"]["Problem"];
         };
     };
     run_statements: {
@@ -3222,15 +5078,17 @@ export interface operations {
                     "application/json": components["schemas"]["StatementList"];
                 };
             };
-            /** @description What went wrong, where, and what is valid. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
-                };
-            };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            409: components["responses"]["Problem409"];
+            413: components["responses"]["Problem413"];
+            415: components["responses"]["Problem415"];
+            421: components["responses"]["Problem421"];
+            429: components["responses"]["Problem429"];
+            503: components["responses"]["Problem503"];
+            default: components["responses"]["Problem"];
         };
     };
     look: {
@@ -3255,15 +5113,17 @@ export interface operations {
                     "application/json": components["schemas"]["LookLine"];
                 };
             };
-            /** @description What went wrong, where, and what is valid. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
-                };
-            };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            409: components["responses"]["Problem409"];
+            413: components["responses"]["Problem413"];
+            415: components["responses"]["Problem415"];
+            421: components["responses"]["Problem421"];
+            429: components["responses"]["Problem429"];
+            503: components["responses"]["Problem503"];
+            default: components["responses"]["Problem"];
         };
     };
     list_templates: {
@@ -3284,15 +5144,12 @@ export interface operations {
                     "application/json": components["schemas"]["TemplateList"];
                 };
             };
-            /** @description What went wrong, where, and what is valid. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
-                };
-            };
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            421: components["responses"]["Problem421"];
+            429: components["responses"]["Problem429"];
+            503: components["responses"]["Problem503"];
+            default: components["responses"]["Problem"];
         };
     };
     use_template: {
@@ -3319,15 +5176,17 @@ export interface operations {
                     "application/json": components["schemas"]["DraftView"];
                 };
             };
-            /** @description What went wrong, where, and what is valid. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
-                };
-            };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            409: components["responses"]["Problem409"];
+            413: components["responses"]["Problem413"];
+            415: components["responses"]["Problem415"];
+            421: components["responses"]["Problem421"];
+            429: components["responses"]["Problem429"];
+            503: components["responses"]["Problem503"];
+            default: components["responses"]["Problem"];
         };
     };
     test_run: {
@@ -3352,15 +5211,17 @@ export interface operations {
                     "application/json": components["schemas"]["TestRunView"];
                 };
             };
-            /** @description What went wrong, where, and what is valid. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
-                };
-            };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            409: components["responses"]["Problem409"];
+            413: components["responses"]["Problem413"];
+            415: components["responses"]["Problem415"];
+            421: components["responses"]["Problem421"];
+            429: components["responses"]["Problem429"];
+            503: components["responses"]["Problem503"];
+            default: components["responses"]["Problem"];
         };
     };
     list_topics: {
@@ -3381,15 +5242,12 @@ export interface operations {
                     "application/json": components["schemas"]["TopicList"];
                 };
             };
-            /** @description What went wrong, where, and what is valid. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
-                };
-            };
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            421: components["responses"]["Problem421"];
+            429: components["responses"]["Problem429"];
+            503: components["responses"]["Problem503"];
+            default: components["responses"]["Problem"];
         };
     };
     create_topic: {
@@ -3414,15 +5272,17 @@ export interface operations {
                     "application/json": components["schemas"]["TopicView"];
                 };
             };
-            /** @description What went wrong, where, and what is valid. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
-                };
-            };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            409: components["responses"]["Problem409"];
+            413: components["responses"]["Problem413"];
+            415: components["responses"]["Problem415"];
+            421: components["responses"]["Problem421"];
+            429: components["responses"]["Problem429"];
+            503: components["responses"]["Problem503"];
+            default: components["responses"]["Problem"];
         };
     };
     show_topic: {
@@ -3445,15 +5305,14 @@ export interface operations {
                     "application/json": components["schemas"]["TopicView"];
                 };
             };
-            /** @description What went wrong, where, and what is valid. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
-                };
-            };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            421: components["responses"]["Problem421"];
+            429: components["responses"]["Problem429"];
+            503: components["responses"]["Problem503"];
+            default: components["responses"]["Problem"];
         };
     };
     delete_topic: {
@@ -3476,15 +5335,17 @@ export interface operations {
                     "application/json": components["schemas"]["DeletedView"];
                 };
             };
-            /** @description What went wrong, where, and what is valid. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
-                };
-            };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            409: components["responses"]["Problem409"];
+            413: components["responses"]["Problem413"];
+            415: components["responses"]["Problem415"];
+            421: components["responses"]["Problem421"];
+            429: components["responses"]["Problem429"];
+            503: components["responses"]["Problem503"];
+            default: components["responses"]["Problem"];
         };
     };
     alter_topic: {
@@ -3511,15 +5372,17 @@ export interface operations {
                     "application/json": components["schemas"]["TopicView"];
                 };
             };
-            /** @description What went wrong, where, and what is valid. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
-                };
-            };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            409: components["responses"]["Problem409"];
+            413: components["responses"]["Problem413"];
+            415: components["responses"]["Problem415"];
+            421: components["responses"]["Problem421"];
+            429: components["responses"]["Problem429"];
+            503: components["responses"]["Problem503"];
+            default: components["responses"]["Problem"];
         };
     };
     browse_messages: {
@@ -3549,15 +5412,14 @@ export interface operations {
                     "application/json": components["schemas"]["MessagePage"];
                 };
             };
-            /** @description What went wrong, where, and what is valid. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
-                };
-            };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            421: components["responses"]["Problem421"];
+            429: components["responses"]["Problem429"];
+            503: components["responses"]["Problem503"];
+            default: components["responses"]["Problem"];
         };
     };
     produce_message: {
@@ -3584,15 +5446,17 @@ export interface operations {
                     "application/json": components["schemas"]["ProducedView"];
                 };
             };
-            /** @description What went wrong, where, and what is valid. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
-                };
-            };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            409: components["responses"]["Problem409"];
+            413: components["responses"]["Problem413"];
+            415: components["responses"]["Problem415"];
+            421: components["responses"]["Problem421"];
+            429: components["responses"]["Problem429"];
+            503: components["responses"]["Problem503"];
+            default: components["responses"]["Problem"];
         };
     };
     health: {
@@ -3613,15 +5477,35 @@ export interface operations {
                     "application/json": components["schemas"]["HealthView"];
                 };
             };
-            /** @description What went wrong, where, and what is valid. */
-            default: {
+            403: components["responses"]["Problem403"];
+            421: components["responses"]["Problem421"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    metrics: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
+                    "text/plain": string;
                 };
             };
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            421: components["responses"]["Problem421"];
+            429: components["responses"]["Problem429"];
+            503: components["responses"]["Problem503"];
+            default: components["responses"]["Problem"];
         };
     };
     ready: {
@@ -3642,15 +5526,20 @@ export interface operations {
                     "application/json": components["schemas"]["ReadyView"];
                 };
             };
-            /** @description What went wrong, where, and what is valid. */
-            default: {
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            421: components["responses"]["Problem421"];
+            429: components["responses"]["Problem429"];
+            /** @description Not yet, or not now. */
+            503: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
+                    "application/json": components["schemas"]["ReadyView"];
                 };
             };
+            default: components["responses"]["Problem"];
         };
     };
 }

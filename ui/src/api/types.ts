@@ -67,3 +67,4 @@ export type Kind = Operator["kind"];
 export type MetricsTick = Schemas["MetricsTick"];
 export type NoticeView = Schemas["NoticeView"];
 export type SampleView = Omit<Schemas["SampleView"], "rows"> & { rows: Record<string, Json>[] };
+export type RowErrorList = Schemas["RowErrorList"];

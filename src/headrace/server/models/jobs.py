@@ -3,24 +3,12 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Any, Literal
+from typing import Any
 
 from headrace.server.models.base import Model
 from headrace.server.models.documents import ColumnView, EdgeModel
-
-JobState = Literal["starting", "running", "paused", "stopping", "stopped", "failed"]
-EventKind = Literal[
-    "started",
-    "stopped",
-    "state_changed",
-    "error",
-    "progress",
-    "end_of_stream",
-    "draft_changed",
-    "signal",
-    "stalled",
-    "system",
-]
+from headrace.spark.jobs.events import EventKind
+from headrace.spark.jobs.status import ShownState
 
 
 class JobError(Model):
@@ -65,13 +53,14 @@ class BatchFigures(Model):
 
 
 class JobFigures(Model):
-    """`error` is why the job failed, or why it is being started again; `paused_by` the signal that a paused job waits
-    behind.
+    """`error` is why the job failed, or why it was started again, until it has moved since; `paused_by` the signal that
+    a paused job waits behind.
 
-    `waits_for`: what holds it up (Spark that starts, its turn to start, a query that has not moved for long).
+    `waits_for`: what holds it up (Spark that starts, its turn to start, a query that has not moved for long, a registry
+    or a broker that does not answer).
     """
 
-    state: JobState
+    state: ShownState
     paused_by: str | None
     waits_for: str | None
     error: JobError | None
@@ -114,7 +103,8 @@ class BeginningView(Model):
 
 class JobView(JobFigures):
     """`signals_refused`: why no signal can reach the pipeline; null where one can. `parameters`: settings in force that
-    signals changed, by node; the others are those of the document."""
+    signals changed, by node; the others are those of the document. `newer_code`: that plugin files were changed after
+    it was started, and what is wrong with them; null where they were not."""
 
     pipeline: str
     version: int | None
@@ -125,6 +115,7 @@ class JobView(JobFigures):
     parameters: dict[str, dict[str, Any]]
     queries: list[QueryView]
     began: list[BeginningView]
+    newer_code: str | None
 
 
 class JobList(Model):
@@ -167,6 +158,22 @@ class MetricsTick(Model):
 
 class RowsView(Model):
     rows: list[dict[str, Any]]
+
+
+class RowError(Model):
+    """A row that an expression failed for, as JSON text, or a record that could not be read; `topic`, `partition` and
+    `offset` say which record it was, where that is known."""
+
+    node: str
+    reason: str
+    topic: str | None
+    partition: int | None
+    offset: int | None
+    row: str | None
+
+
+class RowErrorList(Model):
+    rows: list[RowError]
 
 
 class SampleView(Model):

@@ -7,7 +7,8 @@ from typing import Literal
 
 from headrace.server.models.base import Model
 from headrace.server.models.documents import CheckView, DocumentModel, EdgeModel, LayoutModel, Notations
-from headrace.server.models.jobs import JobState, JobView
+from headrace.server.models.jobs import JobView
+from headrace.spark.jobs.status import ShownState
 
 ChangeKind = Literal[
     "node_added",
@@ -46,7 +47,7 @@ class SavedView(Model):
 
 
 class PipelineJob(Model):
-    state: JobState
+    state: ShownState
     paused_by: str | None
     version: int | None
 
