@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -58,9 +59,15 @@ class Up:
         headers = {"Authorization": f"Bearer {self.info.token}"}
         return httpx.Client(base_url=self.info.url, headers=headers, trust_env=False, timeout=120)
 
-    def kill_server(self) -> None:
-        """kill -9; the supervisor starts it again."""
-        os.kill(self.info.server_pid, signal.SIGKILL)
+    @contextmanager
+    def server_killed(self) -> Iterator[None]:
+        """kill -9. The supervisor is held still meanwhile, and starts the server again afterwards."""
+        self.process.send_signal(signal.SIGSTOP)
+        try:
+            os.kill(self.info.server_pid, signal.SIGKILL)
+            yield
+        finally:
+            self.process.send_signal(signal.SIGCONT)
 
     def wait_ready(self) -> None:
         wait_until(self._is_ready, "the server is ready")

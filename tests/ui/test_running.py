@@ -110,7 +110,8 @@ def has_committed(api: httpx.Client, pipeline: str) -> bool:
 def test_a_change_of_state_asks_where_it_begins_and_stops_nothing(open_page: OpenPage, api: httpx.Client) -> None:
     api.post("/api/topics", json={"name": "asked", "partitions": 1})
     send(api, "asked", 1)
-    text = 'topic asked schema="value BIGINT, other BIGINT" as numbers ! deduplicate {key} as once ! to-topic answered as out'
+    source = 'topic asked schema="value BIGINT, other BIGINT" as numbers'
+    text = source + " ! deduplicate {key} as once ! to-topic answered as out"
     made = make_from_text(api, "asking", text.format(key="value"))
     deploy(api, "asking", made["revision"])
     wait_until(lambda: has_committed(api, "asking"), "the record is committed")
