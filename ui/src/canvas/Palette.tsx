@@ -1,4 +1,4 @@
-import { ScrollArea, Text, TextInput, UnstyledButton } from "@mantine/core";
+import { Alert, ScrollArea, Text, TextInput, UnstyledButton } from "@mantine/core";
 import { IconSearch } from "@tabler/icons-react";
 import { useMemo, useState } from "react";
 import type { Kind, Operator } from "@/api/types";
@@ -16,7 +16,7 @@ const KINDS: Kind[] = ["source", "relational", "serial", "sink"];
 
 /** All operators, to search, to drag onto the canvas or to add with Enter. */
 export function Palette() {
-  const { operators, catalogue, isPending, error, refetch } = useCatalogue();
+  const { operators, problems, catalogue, isPending, error, refetch } = useCatalogue();
   const [query, setQuery] = useState("");
   const found = useMemo(() => operators.filter((operator) => matches(operator, query)), [operators, query]);
 
@@ -51,6 +51,11 @@ export function Palette() {
         {error && (
           <ErrorState title="The operators could not be read" error={error} onRetry={() => void refetch()} />
         )}
+        {problems.map((problem) => (
+          <Alert key={problem} color="red" variant="light" p="xs" m="xs" title="A plugin cannot be loaded">
+            <Text size="xs">{problem}</Text>
+          </Alert>
+        ))}
         {KINDS.map((kind) => (
           <Group
             key={kind}

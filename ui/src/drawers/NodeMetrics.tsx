@@ -1,10 +1,11 @@
 import { Alert, SimpleGrid, Stack, Text } from "@mantine/core";
 import { short } from "@/live/figures";
 import { EmptyState } from "@/shared/EmptyState";
-import { bytes, plural } from "@/shared/format";
+import { bytes } from "@/shared/format";
 import { JobFailure } from "@/shared/JobFailure";
 import { useDocument } from "@/stores/documentStore";
 import { useMetrics } from "@/stores/metricsStore";
+import { RowErrors } from "./RowErrors";
 import { WaysOut } from "./WaysOut";
 
 /** Figures of one node since the pipeline was first started, and why the job failed if it did here. */
@@ -39,11 +40,7 @@ export function NodeMetrics({ id }: { id: string }) {
       ) : (
         <EmptyState title="No figures">They appear here while the pipeline runs.</EmptyState>
       )}
-      {!failure && figures && figures.rows_bad > 0 && (
-        <Alert color="orange" variant="light" title={`${plural(figures.rows_bad, "bad row")} here`}>
-          <WaysOut node={id} />
-        </Alert>
-      )}
+      {!failure && figures && figures.rows_bad > 0 && <RowErrors node={id} count={figures.rows_bad} />}
     </Stack>
   );
 }

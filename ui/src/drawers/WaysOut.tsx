@@ -11,17 +11,19 @@ interface WaysOutProps {
   record?: Readonly<Record<string, unknown>> | null;
 }
 
-/** What can be done about records that cannot be read: look at one, drop them, or keep them in a dead-letter topic. */
+/** What can be done about records that cannot be read and rows that an expression fails for: look at one, drop them, or
+ * keep them in a dead-letter topic. A node of expressions without a policy of its own has that of its topic. */
 export function WaysOut({ node: id, record = null }: WaysOutProps) {
   const node = useDocument((state) => state.history.present.nodes[id]);
   const place = placeOf(record);
   const isTopic = node?.operator === "topic";
-  if (!place && !isTopic) return null;
-  const policy = node?.config.bad_rows ?? "drop";
+  const hasPolicy = isTopic || node?.operator === "select" || node?.operator === "filter";
+  if (!place && !hasPolicy) return null;
+  const policy = node?.config.on_error ?? node?.config.bad_rows ?? (isTopic ? "drop" : null);
   const letters = node?.config.dead_letter;
   const set = (changes: Record<string, Json>) => {
     if (!node) return;
-    const { bad_rows: _policy, dead_letter: _letters, ...others } = node.config;
+    const { on_error: _policy, bad_rows: _older, dead_letter: _letters, ...others } = node.config;
     execute({ kind: "configure", id, config: { ...others, ...changes } });
   };
   return (
@@ -36,26 +38,26 @@ export function WaysOut({ node: id, record = null }: WaysOutProps) {
           Open at offset {place.offset}
         </Button>
       )}
-      {isTopic && policy !== "drop" && policy !== "dead_letter" && (
-        <Button size="compact-xs" variant="default" onClick={() => set({ bad_rows: "drop" })}>
-          Drop bad records
+      {hasPolicy && policy !== "drop" && policy !== "dead_letter" && (
+        <Button size="compact-xs" variant="default" onClick={() => set({ on_error: "drop" })}>
+          {isTopic ? "Drop bad records" : "Drop such rows"}
         </Button>
       )}
-      {isTopic && policy !== "dead_letter" && (
+      {hasPolicy && policy !== "dead_letter" && (
         <Button
           size="compact-xs"
           variant="default"
-          onClick={() => set({ bad_rows: "dead_letter", dead_letter: `${node.config.topic ?? id}-bad` })}
+          onClick={() => set({ on_error: "dead_letter", dead_letter: `${node.config.topic ?? id}-bad` })}
         >
           Send them to a dead-letter topic
         </Button>
       )}
-      {isTopic && typeof letters === "string" && (
+      {hasPolicy && typeof letters === "string" && (
         <Button size="compact-xs" variant="default" component={Link} href={paths.topic(letters)}>
           Open the dead letters in {letters}
         </Button>
       )}
-      {isTopic && policy === "drop" && (
+      {hasPolicy && policy === "drop" && (
         <Text size="xs" c="dimmed">
           They are dropped and counted. A dead-letter topic keeps each with its offset and reason.
         </Text>

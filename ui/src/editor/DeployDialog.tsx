@@ -1,10 +1,10 @@
 import { Modal } from "@mantine/core";
 import { ApiProblem } from "@/api/problem";
-import { ErrorState } from "@/shared/ErrorState";
 import { useDocument } from "@/stores/documentStore";
 import { show, useUi } from "@/stores/uiStore";
 import { DeployForm } from "./DeployForm";
 import { DeployOutcome } from "./DeployOutcome";
+import { Refusal } from "./Refusal";
 import { useDeployment } from "./useDeployment";
 
 /** The new version is checked; then the running one is stopped cleanly, the new one starts, and the dialog says whether
@@ -19,7 +19,7 @@ export function DeployDialog() {
   };
   return (
     <Modal opened={isOpen} onClose={close} title={`Deploy ${pipeline}`} size="lg">
-      {error && <ErrorState title="Not deployed" error={error} />}
+      {error && <Refusal title="Not deployed" error={error} />}
       {deployment ? (
         <DeployOutcome pipeline={pipeline} deployment={deployment} onClose={close} />
       ) : (

@@ -1,4 +1,4 @@
-import { Alert, Button } from "@mantine/core";
+import { Alert, Button, Text } from "@mantine/core";
 import { IconAlertTriangle } from "@tabler/icons-react";
 import { WaysOut } from "@/drawers/WaysOut";
 import { JobFailure } from "@/shared/JobFailure";
@@ -14,10 +14,16 @@ export function FailureBanner() {
   const node = error?.node ?? null;
   const isKnown = useDocument(({ history }) => node !== null && node in history.present.nodes);
   const waitsFor = useMetrics((metrics) => metrics.jobs[pipeline]?.waitsFor ?? null);
-  if (error === null && waitsFor !== null) {
+  // One banner through all restarts, as long as the same thing is missing.
+  if (waitsFor !== null && (error === null || state === "running" || error.message === waitsFor)) {
     return (
       <Alert color="orange" variant="light" radius={0} p="xs" role="status">
         Waits: {waitsFor}
+        {error?.hint && (
+          <Text size="xs" c="dimmed">
+            {error.hint}
+          </Text>
+        )}
       </Alert>
     );
   }

@@ -7,7 +7,8 @@ import { start, stop } from "@/api/pipelines";
 import { messageOf } from "@/api/problem";
 import { useDocument } from "@/stores/documentStore";
 import { togglePause } from "./pausing";
-import { asksForBegin, StartVersion } from "./StartVersion";
+import { asksForBegin } from "./Refusal";
+import { StartVersion } from "./StartVersion";
 import { jobKey, useJob } from "./useJobState";
 
 const IS_UP = new Set(["starting", "running", "paused", "stopping"]);

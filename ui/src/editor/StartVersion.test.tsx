@@ -5,7 +5,11 @@ import { afterEach, describe, expect, it, vi } from "vitest";
 import { ApiProblem } from "@/api/problem";
 import { StartVersion } from "./StartVersion";
 
-const REFUSED = new ApiProblem(409, { code: "needs_begin", message: "once would begin empty" });
+const REFUSED = new ApiProblem(409, {
+  code: "needs_begin",
+  message: "once would begin empty",
+  hint: "--begin latest",
+});
 
 afterEach(() => {
   cleanup();
@@ -37,6 +41,9 @@ describe("starting again after a refusal", () => {
     const button = screen.getByRole("button", { name: "Start" }) as HTMLButtonElement;
     expect(button.disabled).toBe(true);
     screen.getByText("once would begin empty");
+    // A question, and its answers are the choices below: not a failure with options of the command line.
+    expect(screen.queryByText(/--begin/)).toBeNull();
+    expect(screen.queryByText(/was not started/)).toBeNull();
     fireEvent.click(screen.getByLabelText(/^At the end of the topics/));
     fireEvent.click(button);
     await vi.waitFor(() => expect(onDone).toHaveBeenCalled());

@@ -2,13 +2,8 @@ import { Button, Stack } from "@mantine/core";
 import { useMutation } from "@tanstack/react-query";
 import { type ReactNode, useState } from "react";
 import { type Begin, start } from "@/api/pipelines";
-import { ApiProblem } from "@/api/problem";
-import { ErrorState } from "@/shared/ErrorState";
+import { asksForBegin, Refusal } from "./Refusal";
 import { BeginChoice } from "./StartChoices";
-
-/** The server wants to know where queries begin that cannot go on exactly. */
-export const asksForBegin = (error: unknown): boolean =>
-  error instanceof ApiProblem && error.code === "needs_begin";
 
 interface StartVersionProps {
   pipeline: string;
@@ -30,10 +25,7 @@ export function StartVersion({ pipeline, version, label, icon, refused = null, o
   return (
     <Stack gap="sm">
       {error && (
-        <ErrorState
-          title={`${version === null ? "It" : `Version ${version}`} was not started`}
-          error={error}
-        />
+        <Refusal title={`${version === null ? "It" : `Version ${version}`} was not started`} error={error} />
       )}
       {isAsked && <BeginChoice begin={begin} onChange={setBegin} />}
       <Button

@@ -52,6 +52,7 @@ const job = (part: Partial<JobView>): JobView => ({
   batches: { count: 0, last_ms: 0, rows_per_second: 0 },
   queries: [],
   began: [],
+  newer_code: null,
   ...part,
 });
 

@@ -50,6 +50,13 @@ describe("layout", () => {
     expect(withRoom(CHAIN, { a: { x: 0, y: 0 }, b: { x: 2000, y: 0 } }, "a", "b")).toEqual({});
   });
 
+  it("places nodes that are wired in a circle too", () => {
+    const back = { source: "d", target: "a", source_port: "out", target_port: "in" };
+    const layout = placed({ ...fan, edges: [...fan.edges, back] });
+    expect(Object.keys(layout).sort()).toEqual(["a", "b", "c", "d"]);
+    expectApart(layout);
+  });
+
   it("places what has no place beside its neighbours", () => {
     expectApart(placed(fan));
     expect(placed(CHAIN)).toBe(CHAIN.layout);

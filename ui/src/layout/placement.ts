@@ -18,7 +18,8 @@ export function placed(graph: Graph): Layout {
     const ready = [...waiting].filter((id) =>
       inputsOf(graph, id).every(({ source }) => !waiting.has(source)),
     );
-    for (const id of ready) {
+    // In a circle each waits for the other: then they are placed as they come.
+    for (const id of ready.length > 0 ? ready : waiting) {
       layout[id] = freePlace(layout, wished(graph, layout, id), wires(graph, layout));
       waiting.delete(id);
     }
