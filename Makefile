@@ -43,7 +43,7 @@ test-slow: editor ## crashes, power loss, the wheel: what takes minutes
 
 # Hours of faults, with its result in bench/campaign.json: before a release, and after a change of what survives them.
 CAMPAIGN := tests/demo/test_crashes.py tests/wire/test_crash.py tests/wire/test_simulation.py tests/wire/test_workload.py \
-  tests/spark/chains/test_chain_crashes.py
+  tests/wire/test_java_connect.py tests/wire/test_java_mirror.py tests/wire/test_java_streams.py tests/spark/chains/test_chain_crashes.py
 campaign: setup ## kills for hours (nothing else should run)
 	@HEADRACE_CAMPAIGN=1 $(BIN)/python -m pytest -n $(TESTERS) -m slow $(CAMPAIGN)
 

@@ -8,6 +8,8 @@ from hypothesis import given, settings
 from headrace.errors import InvalidGraph, InvalidInput, InvalidSyntax
 from headrace.graph import Document, Edge, Node
 from headrace.graph.testing import documents
+from headrace.graph.validation import canonical
+from headrace.operators import load_catalogue
 from headrace.pipeline import Pipeline
 
 SQL = """\
@@ -160,3 +162,16 @@ def test_no_notation_writes_a_topic_of_our_own_parts(topic: str) -> None:
         with pytest.raises(InvalidInput, match=f"'{topic}' is written by Headrace itself"):
             Pipeline.from_sql(sql).validate()
     Pipeline.from_text(f'topic {topic} schema="id BIGINT" ! to-topic t').validate()
+
+
+def test_on_error_has_one_name_in_all_notations() -> None:
+    text = (
+        'topic t schema="a INT, b INT" on_error=dead_letter dead_letter=bad'
+        ' ! select "a / b AS q" on_error="null" as sel ! filter "q > 1" on_error=drop ! to-topic out'
+    )
+    pipeline = Pipeline.from_text(text)
+    assert Pipeline.from_text(pipeline.to_text()).document() == pipeline.document()
+    assert Pipeline.from_sql(pipeline.to_sql()).document() == pipeline.document()
+    assert "on_error = 'dead_letter'" in pipeline.to_sql()
+    older = Pipeline.from_text(text.replace("on_error=dead_letter", "bad_rows=dead_letter"))
+    assert canonical(older.document(), load_catalogue()) == canonical(pipeline.document(), load_catalogue())

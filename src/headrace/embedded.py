@@ -12,9 +12,11 @@ from __future__ import annotations
 
 import json
 import logging
+import os
+import sys
 import tempfile
 from collections.abc import Iterable, Mapping
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final, Literal, Self, TypeAlias, overload
@@ -24,12 +26,15 @@ from headrace.errors import Conflict, ExternalFailure, InvalidInput, JobFailed
 from headrace.graph import Builder, Document
 from headrace.json_records import Form, in_form, messages_of
 from headrace.kafka import Reader, Sender
+from headrace.operators import WatchedCatalogue
 from headrace.process import Child, Command, DataDirectory
 from headrace.process.ports import LOOPBACK
+from headrace.process.secrets import FOLDER, FOLDER_VARIABLE
 from headrace.signals import SignalRecord
 from headrace.spark import BatchResult, Engine, EngineSettings, EventBus, JobStatus
 from headrace.spark.jobs.beginning import Begin
 from headrace.spark.jobs.sending import signal_to
+from headrace.spark.session.session import abandon_session, begin_session
 from headrace.sql import Ask, print_statement, read_requests
 from headrace.tables import Tables, declared_in
 from headrace.wire.client import Client
@@ -40,6 +45,13 @@ if TYPE_CHECKING:
 
 BROKER_START_TIMEOUT_S: Final = 60.0
 IDLE_TIMEOUT_S: Final = 120.0
+
+# Java's second compiler takes a third of the work of a start. It comes in for code that runs ten times as often as
+# Java would have it: what a stream does all the time still gets there.
+_JAVA_OPTIONS: Final = (
+    "-XX:Tier4InvocationThreshold=50000 -XX:Tier4MinInvocationThreshold=6000"
+    " -XX:Tier4CompileThreshold=150000 -XX:Tier4BackEdgeThreshold=400000"
+)
 
 _log = logging.getLogger(__name__)
 
@@ -86,14 +98,27 @@ class Local:
             data = opening.enter_context(DataDirectory.open(directory))
             if data.note is not None:
                 _log.warning(data.note)
+            # Java takes longest to start: the broker starts beside it.
+            _begin_spark(self._settings(data.path, ""))
+            opening.callback(abandon_session)
             broker = _start_broker(data, self._port)
             opening.callback(broker.stop)
             self._bootstrap = f"{LOOPBACK}:{broker.wait_ready(BROKER_START_TIMEOUT_S)['port']}"
             use_credential(self._bootstrap, credential_path(data.path / "log"))
-            settings = EngineSettings(data.path, self._bootstrap, data.path / "log", spark_conf=self._spark_conf)
-            self._engine = opening.enter_context(Engine(settings))
+            settings = self._settings(data.path, self._bootstrap)
+            self._engine = opening.enter_context(Engine(settings, WatchedCatalogue()))
             self._open = opening.pop_all()
         return self
+
+    def _settings(self, directory: Path, bootstrap: str) -> EngineSettings:
+        return EngineSettings(
+            directory,
+            bootstrap,
+            directory / "log",
+            spark_conf=self._spark_conf,
+            java_options=_JAVA_OPTIONS,
+            by_value=True,
+        )
 
     def close(self) -> None:
         """Stops what was started here. What is closed already stays so; it can be opened again."""
@@ -267,6 +292,16 @@ class Local:
 
 def _temporary_directory() -> tempfile.TemporaryDirectory[str]:
     return tempfile.TemporaryDirectory(prefix="headrace-", ignore_cleanup_errors=True)
+
+
+def _begin_spark(settings: EngineSettings) -> None:
+    """Unless this process has a Java already."""
+    pyspark = sys.modules.get("pyspark")
+    if pyspark is not None and pyspark.SparkContext._gateway is not None:
+        return
+    os.environ[FOLDER_VARIABLE] = str(settings.data_directory.absolute() / FOLDER)
+    with suppress(OSError):  # told when the session is started
+        begin_session(settings.of_spark)
 
 
 def _start_broker(data: DataDirectory, port: int) -> Child:

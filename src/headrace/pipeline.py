@@ -17,7 +17,7 @@ from types import MappingProxyType
 
 from headrace.errors import HeadraceError, InvalidInput, did_you_mean
 from headrace.graph import Builder, Document, Stream, Validated, parse_text, print_text, to_python, validate
-from headrace.operators import Catalogue, load_catalogue
+from headrace.operators import Catalogue, WatchedCatalogue
 from headrace.sql import parse, print_sql
 
 
@@ -105,5 +105,5 @@ class Pipeline(Builder):
 
 @cache
 def _installed() -> Catalogue:
-    """Built-in operators and those of installed plugins, looked up once per process."""
-    return load_catalogue()
+    """Built-in operators, and those of plugins as they are now."""
+    return WatchedCatalogue()

@@ -16,7 +16,13 @@ from uuid import uuid4
 
 import pyarrow as pa
 
-from headrace.errors import Conflict, CorruptData, JobFailed
+from headrace.errors import Conflict, CorruptData, InvalidInput, JobFailed
+from headrace.graph import Node, Schema
+from headrace.operators import Catalogue, KeyedOperator, duration_ms, entry_of
+from headrace.operators.arrow_types import arrow_schema
+from headrace.operators.event_time import with_event_time
+from headrace.operators.serial_chain import ChainPlan
+from headrace.operators.serial_operator import SerialOperator
 from headrace.serial import (
     END_OF_TIME_US,
     Chain,
@@ -32,9 +38,9 @@ from headrace.serial import (
 )
 from headrace.signals import watermark_us
 
-__all__ = ["ChainTester", "Crash", "CrashPoint", "FakeClock", "MemoryFiles", "cut", "rows_on_spark"]
+__all__ = ["ChainTester", "Crash", "CrashPoint", "FakeClock", "MemoryFiles", "chain_tester", "cut", "rows_on_spark"]
 
-Rows: TypeAlias = "pa.RecordBatch | pa.Table | Mapping[str, Sequence[Any]] | LaneInput"
+Rows: TypeAlias = "pa.RecordBatch | pa.Table | Mapping[str, Sequence[Any]] | Sequence[Mapping[str, Any]] | LaneInput"
 
 
 class Crash(Exception):
@@ -112,6 +118,8 @@ class ChainTester:
     handled: dict[str, list[str]] = field(default_factory=dict)
     """Signal → nodes that handled it, in the last micro-batch."""
     batch: int = 0
+    schema: pa.Schema | None = None
+    """The columns of the rows, for rows that are given as dicts."""
 
     def __post_init__(self) -> None:
         self.nodes = self.nodes or self.make().nodes
@@ -123,11 +131,12 @@ class ChainTester:
     def run(self, *batches: Rows, signals: Sequence[Signal] = (), crash: CrashPoint | None = None) -> pa.Table | None:
         """One micro-batch: rows, then signals. Returns the rows that left, None if there were none.
 
-        Errors name the offsets of rows that have a column `_offset`. A chain of several sources is given rows as
-        `LaneInput(rows, source=number)`.
+        Rows are columns by name, or, where the tester knows its `schema`, a list of dicts. Errors name the offsets of
+        rows that have a column `_offset`. A chain of several sources is given rows as `LaneInput(rows, source=number)`.
         Raises Crash at a crash point.
         """
-        return self._run([_as_input(rows) for rows in batches], self.progress.watermark_us, crash, signals)
+        inputs = [_as_input(self._in_columns(rows)) for rows in batches]
+        return self._run(inputs, self.progress.watermark_us, crash, signals)
 
     def end(self) -> pa.Table | None:
         """The end of a bounded input: a micro-batch without rows, after every time."""
@@ -136,6 +145,18 @@ class ChainTester:
     def table(self) -> pa.Table | None:
         """Everything that was committed."""
         return pa.Table.from_batches(self.rows) if self.rows else None
+
+    @property
+    def emitted(self) -> list[dict[str, Any]]:
+        """The same as dicts."""
+        return [row for batch in self.rows for row in batch.to_pylist()]
+
+    def _in_columns(self, rows: Rows) -> pa.RecordBatch | pa.Table | Mapping[str, Sequence[Any]] | LaneInput:
+        if not isinstance(rows, Sequence):
+            return rows
+        if self.schema is None:
+            raise InvalidInput("rows are given as dicts, and the tester does not know their columns", hint="schema=…")
+        return pa.RecordBatch.from_pylist([dict(row) for row in rows], schema=self.schema)
 
     def sweep(self) -> list[str]:
         """Removes state files that no commit names, as a start does."""
@@ -180,6 +201,29 @@ class ChainTester:
         self.batch += 1
         # The next micro-batch may meet another worker: state that was changed and not saved is gone, here as there.
         self._store = StateStore(self.files)
+
+
+def chain_tester(
+    operator: SerialOperator[Any] | type[KeyedOperator[Any, Any, Any, Any]],
+    columns: str,
+    *,
+    event_time: str | None = None,
+    watermark: str = "0 seconds",
+    **settings: Any,
+) -> ChainTester:
+    """A chain of this operator alone, for rows of these columns, such as `device STRING, ts TIMESTAMP`. A keyed class
+    names its event time itself. Raises InvalidInput as validation does."""
+    entry: SerialOperator[Any] = operator if isinstance(operator, SerialOperator) else entry_of(operator)
+    time = event_time if isinstance(operator, SerialOperator) else operator.event_time
+    schema = with_event_time(Schema.parse(columns), time)
+    plan = ChainPlan.line([Node("it", entry.spec.name, settings)], schema)
+    catalogue = Catalogue([entry])
+    return ChainTester(
+        lambda: plan.chain(catalogue),
+        event_time=schema.event_time,
+        delay_us=duration_ms(watermark) * 1000,
+        schema=arrow_schema(schema),
+    )
 
 
 class Home(Protocol):
@@ -230,7 +274,7 @@ def _until(batches: Iterable[LaneInput], crash: CrashPoint | None) -> Iterable[L
         yield batch
 
 
-def _as_input(rows: Rows) -> LaneInput:
+def _as_input(rows: pa.RecordBatch | pa.Table | Mapping[str, Sequence[Any]] | LaneInput) -> LaneInput:
     if isinstance(rows, LaneInput):
         return rows
     batch = _as_batch(rows)

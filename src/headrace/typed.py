@@ -56,7 +56,9 @@ class Stream(Generic[A]):
         dead_letter: str | None = None,
         id: str | None = None,
     ) -> Stream[B]:
-        """Calls a function that was decorated with `@per_row`, in a module that workers can import.
+        """Calls a function that was decorated with `@per_row`, at the top level of a module.
+
+        With `headrace.local()` it may also be one of the script or of a notebook's cells.
 
         Raises InvalidInput for one that takes other rows, or cannot be found by its name.
         """
@@ -96,7 +98,7 @@ def _require_columns(schema: Schema, row: type, what: str) -> None:
 def _place(function: RowFunction[Any, Any]) -> str:
     inner = function.function
     module, name = inner.__module__, getattr(inner, "__qualname__", "")
-    if module == "__main__" or "<" in name or not name:
-        hint = "put it into a module of its own, at the top level"
-        raise InvalidInput(f"workers cannot import {name or inner!r} of {module}", hint=hint)
+    if "<" in name or not name:
+        hint = "define it at the top level of a module, a script or a notebook"
+        raise InvalidInput(f"workers cannot find {name or inner!r} of {module}", hint=hint)
     return f"{module}:{name}"

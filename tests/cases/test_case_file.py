@@ -79,3 +79,8 @@ def test_faults_are_told_with_their_line(text: str, message: str, line: int) -> 
         read_cases(text, "file")
     assert caught.value.place is not None
     assert caught.value.place.line == line
+
+
+def test_a_row_of_empty_cells_is_a_row() -> None:
+    (case,) = read_cases("-- @expect s\n-- | a | b |\n-- |---|:-:|\n-- |   |   |\n-- | 1 |   |", "file")
+    assert [list(row.values()) for row in case.expectations[0].given.rows] == [["", ""], ["1", ""]]

@@ -1,14 +1,17 @@
-"""Cells have the type of their column; rows are compared in one spelling."""
+"""Cells have the type of their column; rows are compared by it, in one spelling."""
 
 from __future__ import annotations
+
+from decimal import Decimal
 
 import pytest
 
 from headrace.cases import Given, compare_rows
 from headrace.cases.case_file import Cell
-from headrace.cases.cells import comparable, timestamp, typed_rows
+from headrace.cases.cells import timestamp, typed_rows
+from headrace.cases.spelling import spelled_alike, spelled_row
 from headrace.errors import InvalidInput
-from headrace.graph.schema import Schema
+from headrace.graph.schema import Column, Schema
 
 SCHEMA = Schema.parse("s STRING, n INT, d DOUBLE, b BOOLEAN, t TIMESTAMP, xs ARRAY<INT>")
 
@@ -52,14 +55,62 @@ def test_an_unknown_column_is_told_with_near_names() -> None:
     assert caught.value.hint == "did you mean xs?"
 
 
-def test_numbers_and_times_are_compared_by_what_they_mean() -> None:
-    columns = ("d", "t", "s")
-    one = comparable({"d": 0.1 + 0.2, "t": "2026-01-01T00:00:05.000Z", "s": None}, columns, SCHEMA)
-    other = comparable({"d": 0.3, "t": "2026-01-01T00:00:05.000000Z"}, columns, SCHEMA)
-    assert one == other == ("0.3", "00:00:05", "NULL")
-    assert comparable({"s": "NULL"}, ("s",), SCHEMA) == ("'NULL'",)
-    assert comparable({"s": ""}, ("s",), SCHEMA) == ("''",)
-    assert comparable({"d": 3}, ("d",), SCHEMA) == comparable({"d": 3.0}, ("d",), SCHEMA)
+def spelled(name: str, value: object, expected: object = None, schema: Schema = SCHEMA) -> str:
+    """A value as it is compared with an expected one."""
+    ((found,),) = spelled_alike([{name: value}], [{name: expected}], (name,), schema)
+    return found
+
+
+def is_same(name: str, value: object, expected: object, schema: Schema = SCHEMA) -> bool:
+    return spelled(name, value, expected, schema) == spelled_row({name: expected}, (name,), schema)[0]
+
+
+def test_values_are_compared_by_what_they_mean() -> None:
+    assert is_same("t", "2026-01-01T00:00:05.000Z", "2026-01-01T00:00:05.000000Z")
+    assert spelled("t", "2026-01-01T00:00:05.000Z") == "00:00:05"
+    assert (spelled("s", None), spelled("s", "NULL"), spelled("s", "")) == ("NULL", "'NULL'", "''")
+    assert is_same("d", 3, Decimal("3.0"))
+    assert is_same("d", "NaN", "NaN")
+    assert not is_same("d", "Infinity", "-Infinity")
+
+
+def test_real_numbers_are_the_same_up_to_a_few_units_in_the_last_place() -> None:
+    schema = Schema.parse("d DOUBLE, f FLOAT, xs ARRAY<DOUBLE>")
+    assert is_same("d", 0.1 + 0.2, Decimal("0.3"))
+    assert not is_same("d", 0.3 + 1e-14, Decimal("0.3"))
+    assert not is_same("d", Decimal("0.3333333333333333"), Decimal("0.333333333"))
+    assert is_same("f", Decimal("0.1"), Decimal("0.10000001"), schema)
+    assert not is_same("f", Decimal("0.1"), Decimal("0.10001"), schema)
+    assert is_same("xs", [0.1 + 0.2, None], [Decimal("0.3"), None], schema)
+    assert not is_same("xs", [0.1 + 0.2], [Decimal("0.3"), None], schema)
+
+
+@pytest.mark.parametrize("type_", ["BIGINT", "DECIMAL(30,10)", "?"])
+def test_other_numbers_are_compared_to_the_last_digit(type_: str) -> None:
+    schema = Schema((Column("n", type_),))
+    assert is_same("n", 1234567890123, 1234567890123, schema)
+    assert not is_same("n", 1234567890123, 1234567890124, schema)
+    one, other = Decimal("12345678901234567890.1234567891"), Decimal("12345678901234567890.1234567892")
+    assert type_ == "BIGINT" or not is_same("n", one, other, schema)
+    assert type_ == "BIGINT" or is_same("n", Decimal("1.50"), Decimal("1.5"), schema)
+
+
+@pytest.mark.parametrize("cell", ["2.0", "2e0", "true"])
+def test_a_whole_number_is_written_as_one(cell: str) -> None:
+    with pytest.raises(InvalidInput, match="in column 'n' of t is no INT"):
+        typed(n=cell)
+
+
+def test_objects_are_taken_as_they_are_but_for_times_of_day() -> None:
+    row: dict[str, object] = {"t": 10000, "n": Decimal("2.0")}
+    assert typed_rows(Given("t", tuple(row), (row,), 7), SCHEMA) == [row]
+    day: dict[str, object] = {"t": "00:00:05"}
+    assert typed_rows(Given("t", ("t",), (day,), 7), SCHEMA) == [{"t": "2026-01-01T00:00:05.000000Z"}]
+
+
+def test_times_with_a_format_of_their_own_are_written_in_it() -> None:
+    row: dict[str, object] = {"t": Cell("05.01.2026 10:00")}
+    assert typed_rows(Given("t", ("t",), (row,), 7), SCHEMA, "t") == [{"t": "05.01.2026 10:00"}]
 
 
 def test_rows_without_an_order_are_counted() -> None:

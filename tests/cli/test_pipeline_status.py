@@ -24,11 +24,14 @@ NODES = [
     {"node": "trades", "bad_total": 2, "late_total": 0, **NODE},
     {"node": "window", "bad_total": 0, "late_total": 1, **NODE},
 ]
-JOB = {
+JOB: dict[str, Any] = {
     "pipeline": "p",
     "state": "running",
     "paused_by": None,
     "error": None,
+    "waits_for": None,
+    "parameters": {},
+    "newer_code": None,
     "restarts": 0,
     "queries": [{**QUERY, "nodes": NODES}],
 }
@@ -48,7 +51,7 @@ def printed(job: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> str:
         yield Server(job)
 
     monkeypatch.setattr(pipeline, "server_of", server_of)
-    return CliRunner().invoke(pipeline.app, ["status"]).output
+    return CliRunner().invoke(pipeline.app, ["status"], catch_exceptions=False).output
 
 
 def test_bad_and_late_rows_are_shown(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -61,3 +64,16 @@ def test_bad_and_late_rows_are_shown(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_job_without_bad_rows_says_nothing_of_them(monkeypatch: pytest.MonkeyPatch) -> None:
     good = {**QUERY, "nodes": [{**NODES[0], "bad_total": 0}]}
     assert "bad rows" not in printed({**JOB, "queries": [good]}, monkeypatch)
+
+
+def test_what_it_waits_for_is_shown_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    away = "the schema registry at r does not answer"
+    error = {"code": "job_failed", "message": away}
+    assert printed({**JOB, "waits_for": away, "error": error}, monkeypatch).count(f"p: waits: {away}") == 1
+    assert printed({**JOB, "waits_for": away, "error": error}, monkeypatch).count(away) == 1
+    assert "p: it broke" in printed({**JOB, "error": {**error, "message": "it broke"}}, monkeypatch)
+
+
+def test_files_that_were_changed_after_the_start_are_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    shown = printed({**JOB, "newer_code": "the plugin files were changed"}, monkeypatch)
+    assert "p: the plugin files were changed" in shown

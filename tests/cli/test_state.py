@@ -47,3 +47,6 @@ def test_a_new_operator_is_written_once(tmp_path: Path) -> None:
     written = json.loads(CliRunner().invoke(app, arguments).stdout)["files"]
     assert sorted(Path(file).name for file in written) == ["my_window.py", "test_my_window.py"]
     assert isinstance(CliRunner().invoke(app, arguments).exception, Conflict)
+    keyed = CliRunner().invoke(app, ["operator", "new", "silent", "--keyed", "--into", str(tmp_path)])
+    assert keyed.exit_code == 0
+    assert "class Silent(KeyedOperator[" in (tmp_path / "silent.py").read_text()

@@ -81,6 +81,16 @@ def test_sql_round_trip_through_files(headrace: Any) -> None:
         assert valid.json == {"pipeline": "alerts", "valid": True, "nodes": 4}
 
 
+def test_what_cannot_be_planned_is_not_valid(headrace: Any) -> None:
+    text = (
+        'topic s schema="k STRING, v DOUBLE" ! deduplicate k ! select k "explode(array(v)) AS t" as parts ! to-topic y'
+    )
+    (headrace.directory / "parts.txt").write_text(text)
+    result = headrace("pipeline", "validate", "parts.txt", "--name", "parts")
+    assert (result.code, result.out) == (2, "")
+    assert "node 'parts': select cannot follow a serial operator here" in result.err
+
+
 def test_sql_from_standard_input(headrace: Any) -> None:
     assert headrace("sql", "-", "--json", stdin=SQL).json["document"]["nodes"]
 
@@ -209,6 +219,16 @@ def test_operators_are_shown(headrace: Any) -> None:
     assert "example" in shown
     (described,) = headrace("operators", "filter", "--json").json["operators"]
     assert described["name"] == "filter"
+
+
+def test_a_plugin_that_cannot_be_loaded_is_shown(
+    headrace: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "broken.py").write_text("def broken(:\n")
+    monkeypatch.setenv("HEADRACE_PLUGINS", str(tmp_path))
+    assert "plugin 'broken.py': SyntaxError" in headrace("operators").out
+    (problem,) = headrace("operators", "--json").json["problems"]
+    assert "broken.py" in problem
 
 
 def test_completion_is_offered(headrace: Any) -> None:

@@ -91,7 +91,7 @@ CREATE STREAM o AS SELECT size, count(*) AS n FROM (SELECT CASE WHEN price < 1.5
 CREATE STREAM o AS SELECT shop, sum(pieces * price) / sum(pieces) AS per_piece, round(avg(price), 1) AS mean FROM sales GROUP BY shop;
 -- @expect o
 -- | shop | per_piece | mean |
--- | n    | 2.16666667 | 2.5 |
+-- | n    | 2.1666666666666665 | 2.5 |
 -- | s    | 1         | 0.8  |
 
 -- @case the shops of each item, and how many items have as many

@@ -38,8 +38,8 @@ CREATE STREAM o AS SELECT id, pmod(a, b) AS m FROM numbers WHERE a IS NOT NULL;
 CREATE STREAM o AS SELECT id, try_divide(b, a) AS q FROM numbers;
 -- @expect o
 -- | id | q            |
--- | 1  | 0.285714286  |
--- | 2  | -0.285714286 |
+-- | 1  | 0.2857142857142857  |
+-- | 2  | -0.2857142857142857 |
 -- | 3  |              |
 -- | 4  |              |
 

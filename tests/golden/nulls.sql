@@ -83,7 +83,7 @@ CREATE STREAM o AS SELECT count(*) AS n, count(age) AS known, sum(age) AS total,
 -- @mode batch
 -- @expect o
 -- | n | known | total | mean       |
--- | 4 | 3     | 50    | 16.6666667 |
+-- | 4 | 3     | 50    | 16.666666666666668 |
 
 -- @case rows with a null key are a group
 CREATE STREAM o AS SELECT city, count(*) AS n FROM people GROUP BY city;

@@ -78,7 +78,7 @@ CREATE STREAM o AS SELECT user, array_sort(collect_set(page)) AS pages, size(col
 CREATE STREAM o AS SELECT user, stddev_pop(ms) AS s, bool_and(ms > 60) AS every, bool_or(ms > 400) AS some FROM clicks GROUP BY user WINDOW TUMBLING(1m);
 -- @expect o
 -- | user | s          | every | some  |
--- | a    | 163.299316 | true  | true  |
+-- | a    | 163.29931618554522 | true  | true  |
 -- | b    | 75         | false | false |
 -- | b    | 0          | true  | true  |
 

@@ -244,3 +244,27 @@ def test_unknown_columns_are_marked() -> None:
 def test_aggregates_are_known(text: str) -> None:
     assert len(list(aggregates(parse_expression(f"1 + {text}").tree))) == 1
     assert not list(aggregates(parse_expression("abs(i) + my_sum(i)").tree))
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("i = 'abc'", "'abc' is no number"),
+        ("'abc' < d", "'abc' is no number"),
+        ("b = 'maybe'", "'maybe' is no BOOLEAN"),
+        ("CASE WHEN b THEN 'a' ELSE 2 END", "'a' is no number"),
+        ("coalesce(i, 'none')", "'none' is no number"),
+        ("\"x\" = 'abc'", "double quotes make a text, not the column 'x'"),
+    ],
+)
+def test_texts_that_would_fail_for_the_first_row_or_say_nothing(text: str, message: str) -> None:
+    with pytest.raises(InvalidInput, match=message) as caught:
+        check_types(parse_expression(text), SCHEMA)
+    assert caught.value.hint is not None
+
+
+@pytest.mark.parametrize(
+    "text", ["i = '7'", "d < ' 1e3 '", "b = 'yes'", "CASE WHEN b THEN '1' ELSE 2 END", "'x' = \"y2\""]
+)
+def test_texts_that_can_be_read(text: str) -> None:
+    check_types(parse_expression(text), SCHEMA)

@@ -21,13 +21,14 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def write(folder: Path, name: str, api_version: int = API_VERSION) -> None:
-    for file, content in operator_template(name, api_version).items():
+def write(folder: Path, name: str, api_version: int = API_VERSION, *, keyed: bool = False) -> None:
+    for file, content in operator_template(name, api_version, keyed=keyed).items():
         (folder / file).write_text(content)
 
 
-def test_the_template_is_found_and_its_test_passes(folder: Path) -> None:
-    write(folder, "row-counter")
+@pytest.mark.parametrize("keyed", [False, True], ids=["batches", "keyed"])
+def test_the_template_is_found_and_its_test_passes(folder: Path, keyed: bool) -> None:
+    write(folder, "row-counter", keyed=keyed)
     catalogue = load_catalogue(())
     assert catalogue.plugin_problems == ()
     assert catalogue.get("row-counter").spec.title == "Row counter"
@@ -39,13 +40,15 @@ def test_the_template_is_found_and_its_test_passes(folder: Path) -> None:
 def test_a_broken_file_and_another_api_version_are_reported(folder: Path) -> None:
     write(folder, "good")
     write(folder, "later", API_VERSION + 1)
+    write(folder, "later-keyed", API_VERSION + 1, keyed=True)
     (folder / "broken.py").write_text("raise OSError('no')")
     catalogue = load_catalogue(())
     assert "good" in catalogue
     assert "later" not in catalogue
-    broken, later = catalogue.plugin_problems
+    broken, later, keyed = catalogue.plugin_problems
     assert broken == "plugin 'broken.py': OSError: no"
-    assert f"version {API_VERSION + 1} of the operator API" in later
+    for problem in (later, keyed):
+        assert f"version {API_VERSION + 1} of the operator API" in problem
 
 
 def test_a_file_that_changed_is_loaded_anew(folder: Path) -> None:

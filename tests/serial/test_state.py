@@ -191,6 +191,16 @@ def test_a_name_has_one_kind_and_one_shape() -> None:
         state.table("t", [("k", pa.int64())], [("m", pa.int64())])
 
 
+def test_stored_state_lacks_a_column_that_the_operator_has_got_since() -> None:
+    before, after = NodeState(), NodeState()
+    slots, _ = before.table("t", [("k", pa.int64())], [("n", pa.int64())]).add([pa.array([1])])
+    before.table("t", [("k", pa.int64())], [("n", pa.int64())]).touch(slots)
+    for section in before.changes():
+        after.restore(section)
+    with pytest.raises(Conflict, match="'t' has no column 'm'"):
+        after.table("t", [("k", pa.int64())], [("n", pa.int64()), ("m", pa.int64())])
+
+
 @given(st.lists(st.tuples(st.sampled_from(["a", "b", None]), st.integers(0, 3), st.booleans()), max_size=30))
 def test_rows_are_grouped_by_all_their_keys(rows: list[tuple[str | None, int, bool]]) -> None:
     columns: list[pa.Array[Any]] = [

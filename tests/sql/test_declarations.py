@@ -63,7 +63,7 @@ def test_options_of_a_topic(read: Read) -> None:
         "schema": "ts TIMESTAMP",
         "format": "csv",
         "start": "offset:5",
-        "bad_rows": "dead_letter",
+        "on_error": "dead_letter",
         "dead_letter": "bad",
         "event_time": "ts",
         "watermark": "5s",

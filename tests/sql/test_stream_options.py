@@ -18,10 +18,10 @@ def source(options: str, columns: str = "k STRING, at TIMESTAMP") -> dict[str, o
 @pytest.mark.parametrize(
     ("options", "expected"),
     [
-        ("'error.strategy' = 'drop'", {"bad_rows": "drop"}),
-        ("'error.strategy' = 'FAIL'", {"bad_rows": "fail"}),
-        ("'error.strategy' = 'retry'", {"bad_rows": "retry"}),
-        ("'error.strategy' = 'dlq', 'dead_letter.topic' = 'bad'", {"bad_rows": "dead_letter", "dead_letter": "bad"}),
+        ("'error.strategy' = 'drop'", {"on_error": "drop"}),
+        ("'error.strategy' = 'FAIL'", {"on_error": "fail"}),
+        ("'error.strategy' = 'retry'", {"on_error": "retry"}),
+        ("'error.strategy' = 'dlq', 'dead_letter.topic' = 'bad'", {"on_error": "dead_letter", "dead_letter": "bad"}),
         ("'event.time.field' = 'at', 'event.time.format' = 'iso8601'", {"event_time": "at"}),
         ("'event.time.field' = 'at', 'event.time.format' = 'epoch_millis'", {"event_time": "at"}),
         (

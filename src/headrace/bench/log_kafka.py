@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
@@ -16,14 +17,15 @@ HEAP: Final = "-Xmx1g"
 FETCH_TIMEOUT_S: Final = 240
 FORMAT_TIMEOUT_S: Final = 60
 CLUSTER_ID: Final = "AAAAAAAAAAAAAAAAAAAAAQ"
+NODE: Final = f"org.apache.kafka:kafka_2.13:{VERSION}"
 
 _CLASSPATH_GOAL: Final = PLUGIN.replace(":get", ":build-classpath")
 _POM: Final = """<project><modelVersion>4.0.0</modelVersion>
 <groupId>bench</groupId><artifactId>bench</artifactId><version>1</version>
-<dependencies><dependency>
-<groupId>org.apache.kafka</groupId><artifactId>kafka_2.13</artifactId><version>{version}</version>
-</dependency></dependencies></project>
+<dependencies>{dependencies}</dependencies></project>
 """
+_DEPENDENCY: Final = """
+<dependency><groupId>{}</groupId><artifactId>{}</artifactId><version>{}</version></dependency>"""
 _PROPERTIES: Final = """process.roles=broker,controller
 node.id=1
 controller.quorum.voters=1@127.0.0.1:{controller_port}
@@ -38,21 +40,25 @@ message.max.bytes=4194304
 """
 
 
-def kafka_classpath() -> str:
-    """Jars of the node, fetched once into Maven's local repository. Raises ExternalFailure."""
-    directory = REPOSITORY.parent / "headrace-bench" / f"kafka-{VERSION}"
+def kafka_classpath(folder: str = f"kafka-{VERSION}", artifacts: Sequence[str] = (NODE,)) -> str:
+    """Jars of the node, or of other artifacts of Maven, fetched once into its local repository. Raises ExternalFailure.
+
+    `folder` keeps the list of jars that the artifacts need.
+    """
+    directory = REPOSITORY.parent / "headrace-bench" / folder
     listed = directory / "classpath"
     if listed.exists() and all(Path(jar).exists() for jar in listed.read_text().split(":")):
         return listed.read_text()
     directory.mkdir(parents=True, exist_ok=True)
-    (directory / "pom.xml").write_text(_POM.format(version=VERSION))
+    dependencies = "".join(_DEPENDENCY.format(*artifact.split(":")) for artifact in artifacts)
+    (directory / "pom.xml").write_text(_POM.format(dependencies=dependencies))
     command = ["mvn", "-q", "-B", _CLASSPATH_GOAL, f"-Dmdep.outputFile={listed}"]
     try:
         done = subprocess.run(command, cwd=directory, capture_output=True, timeout=FETCH_TIMEOUT_S, check=False)
     except (OSError, subprocess.TimeoutExpired) as error:
         raise ExternalFailure(f"{type(error).__name__} from mvn", hint="Kafka's jars are fetched with mvn") from None
     if done.returncode or not listed.exists():
-        raise ExternalFailure(f"mvn ended with code {done.returncode}: Kafka {VERSION} cannot be had")
+        raise ExternalFailure(f"mvn ended with code {done.returncode}: {', '.join(artifacts)} cannot be had")
     return listed.read_text()
 
 

@@ -17,6 +17,7 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass, field, replace
+from decimal import Decimal
 from typing import Final, Literal, TypeAlias
 
 from headrace.errors import InvalidSyntax, Place, did_you_mean
@@ -30,7 +31,8 @@ RESTART: Final[Mode] = "restart"
 
 _WORD: Final = re.compile(r"--\s*@(?P<word>\w+)\b[ \t]*(?P<rest>.*)")
 _ROW: Final = re.compile(r"--\s*(?P<row>[|{].*)")
-_RULE: Final = re.compile(r"[|\s:-]+")
+# Below the names of the columns. A row of empty cells has no dash.
+_RULE: Final = re.compile(r"[|\s:]*-[|\s:-]*")
 _CELL: Final = re.compile(r"(?<!\\)\|")
 
 
@@ -174,7 +176,7 @@ class _Reader:
 
     def _object(self, row: str) -> dict[str, object]:
         try:
-            found = json.loads(row)
+            found = json.loads(row, parse_float=Decimal)
         except ValueError as error:
             raise self._failure(f"this is no JSON object: {error}") from error
         return {str(name): value for name, value in found.items()}

@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 import itertools
-import json
 import os
 import random
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from itertools import zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from headrace.cases.local_rows import frame_of_arrow, frame_of_json
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from headrace.cases.local_rows import frame_of_arrow
+from headrace.cases.records import json_text, read_records
 from headrace.cases.sinks import Row, collected, killed_and_restarted
 from headrace.cases.streamed import chain_above, is_serial, latest_by, needs_end, tells_changes
+from headrace.errors import InvalidInput
 from headrace.graph.document import Node
-from headrace.graph.schema import Schema, backquoted
+from headrace.graph.schema import UNKNOWN, Column, Schema, backquoted, parse_type
 from headrace.graph.validation import Validated
 from headrace.operators.catalogue import Catalogue
 from headrace.operators.durations import duration_ms
@@ -42,36 +46,47 @@ _numbers = itertools.count()
 
 
 @dataclass(frozen=True, slots=True)
+class Made:
+    """Rows of a node, and what is known of their columns when Spark has looked at them."""
+
+    rows: list[Row]
+    columns: Schema
+
+
+@dataclass(frozen=True, slots=True)
 class Frames:
-    """Rows of a bounded input at any node. `inputs` has the rows of each source that is given some."""
+    """Rows of a bounded input at any node. `inputs` has the rows of each source that is given some. What their readers
+    dropped is `told`."""
 
     spark: SparkSession
     catalogue: Catalogue
     validated: Validated
     inputs: Mapping[str, Sequence[Row]]
     directory: Path
+    told: list[str] = field(default_factory=list)
 
-    def batch(self, node_id: str) -> list[Row]:
+    def batch(self, node_id: str) -> Made:
         """All rows at once."""
-        return collected(_Build(self, _one_piece(self.inputs)).frame(node_id))
+        frame = _Build(self, _one_piece(self.inputs)).frame(node_id)
+        return Made(collected(frame), self._columns(node_id, frame))
 
-    def stream(self, node_id: str, chance: random.Random, *, dies: bool = False) -> list[Row]:
+    def stream(self, node_id: str, chance: random.Random, *, dies: bool = False) -> Made:
         """The rows piece by piece; of changes the last ones. If it `dies`, it is killed on its way and started again.
 
         Behind a serial operator Spark makes its input as a batch, and only it is cut.
         """
         if is_serial(self.validated, self.catalogue, node_id):
             build = _Build(self, _one_piece(self.inputs), chance=chance, dies=dies)
-            return self._latest(node_id, collected(build.frame(node_id)))
+            return self._latest(node_id, build.frame(node_id), collected(build.frame(node_id)))
         pieces = _ending_together({node: _pieces(rows, chance) for node, rows in self.inputs.items()})
         ends = needs_end(self.validated, self.catalogue, node_id)
         frame = _Build(self, pieces, is_stream=True, ends=ends).frame(node_id)
         mode = "update" if tells_changes(self.validated, node_id) else "append"
         if not dies:
-            return self._latest(node_id, self._from_memory(frame, mode))
+            return self._latest(node_id, frame, self._from_memory(frame, mode))
         fatal = chance.randrange(_count(pieces))
         checkpoint = self.directory / f"checkpoint-{next(_numbers)}"
-        return self._latest(node_id, killed_and_restarted(frame, mode, checkpoint, fatal))
+        return self._latest(node_id, frame, killed_and_restarted(frame, mode, checkpoint, fatal))
 
     def _from_memory(self, frame: DataFrame, mode: str) -> list[Row]:
         name = f"headrace_test_{next(_numbers)}"
@@ -82,12 +97,28 @@ class Frames:
         finally:
             self.spark.catalog.dropTempView(name)
 
-    def _latest(self, node_id: str, rows: list[Row]) -> list[Row]:
+    def _latest(self, node_id: str, frame: DataFrame, rows: list[Row]) -> Made:
         """Of rows with changes the last ones."""
+        columns = self._columns(node_id, frame)
         if not tells_changes(self.validated, node_id):
-            return rows
+            return Made(rows, columns)
         names = latest_by(self.validated, self.catalogue, node_id)
-        return list({json.dumps([row[name] for name in names]): row for row in rows}.values())
+        return Made(list({json_text([row[name] for name in names]): row for row in rows}.values()), columns)
+
+    def _columns(self, node_id: str, frame: DataFrame) -> Schema:
+        """Those of a node, with the types that only Spark knows."""
+        told = {field.name.lower(): field.dataType.simpleString() for field in frame.schema}
+        schema = self.validated.schemas[node_id]
+        return replace(schema, columns=tuple(_known(column, told.get(column.name.lower())) for column in schema))
+
+
+def _known(column: Column, told: str | None) -> Column:
+    if column.type != UNKNOWN or told is None:
+        return column
+    try:
+        return replace(column, type=parse_type(told))
+    except InvalidInput:  # a type that pipelines have no name for
+        return column
 
 
 @dataclass(slots=True)
@@ -138,18 +169,26 @@ class _Build:
 
     def read_topic(self, node: Node, schema: Schema) -> DataFrame:
         """The rows that the case gives a stream, one file for each piece of them."""
-        columns = str(Schema((*schema.columns, *schema.hidden)))
+        whole = Schema((*schema.columns, *schema.hidden))
         none: list[Sequence[Row]] = [[]] * _count(self.pieces)
         pieces = _with_system_columns(self._ended(node, list(self.pieces.get(node.id, none))))
         if not self.is_stream:
-            return frame_of_json(self.spark, itertools.chain.from_iterable(pieces), columns)
+            return self._frame(node, list(itertools.chain.from_iterable(pieces)), whole)
         folder = self.frames.directory / f"{node.id}-{next(_numbers)}"
         folder.mkdir()
         for number, rows in enumerate(pieces):
-            path = folder / f"{number:03}.json"
-            path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+            path = folder / f"{number:03}.parquet"
+            pq.write_table(pa.Table.from_batches([self._records(node, rows, whole)]), path)
             os.utime(path, (number, number))  # Spark reads files in the order of their times
-        return self.spark.readStream.schema(columns).option("maxFilesPerTrigger", 1).json(str(folder))
+        return self.spark.readStream.schema(str(whole)).option("maxFilesPerTrigger", 1).parquet(str(folder))
+
+    def _frame(self, node: Node, rows: Sequence[Row], schema: Schema) -> DataFrame:
+        records = self._records(node, rows, schema)
+        return frame_of_arrow(self.spark, pa.Table.from_batches([records]) if records.num_rows else None, str(schema))
+
+    def _records(self, node: Node, rows: Sequence[Row], schema: Schema) -> pa.RecordBatch:
+        frames = self.frames
+        return read_records(rows, schema, node, frames.validated.configs[node.id], frames.told)
 
     def _ended(self, node: Node, pieces: list[Sequence[Row]]) -> list[Sequence[Row]]:
         """With a row after all others where windows wait for it. It is in the last piece: the watermark moves behind
@@ -167,7 +206,7 @@ class _Build:
         """The rows that the case gives a table, there from the start; of several with one key the last counts."""
         keys = check_key(schema, str(node.config["key"]))
         newest = {str([row.get(key) for key in keys]): row for row in self.frames.inputs.get(node.id, ())}
-        return frame_of_json(self.spark, newest.values(), str(schema))
+        return self._frame(node, list(newest.values()), schema)
 
     def _chained(self, members: Sequence[str]) -> DataFrame:
         """Nodes by the code that runs them in Spark's tasks, over one lane; the last one's rows come out."""

@@ -17,28 +17,33 @@ from threading import Lock
 from typing import TYPE_CHECKING, Final
 
 from headrace.cases.case_file import MODES, RESTART, Case, Expectation, Given, Mode
-from headrace.cases.cells import comparable, typed_rows
+from headrace.cases.cells import typed_rows
 from headrace.cases.comparing import Difference, compare_rows
-from headrace.cases.frames import Frames
+from headrace.cases.frames import Frames, Made
 from headrace.cases.sinks import Row
+from headrace.cases.spelling import spelled_alike, spelled_row
 from headrace.cases.streamed import stream_hindrance
 from headrace.causes import known_cause
 from headrace.errors import HeadraceError, InvalidInput, did_you_mean
 from headrace.graph.document import Document
 from headrace.graph.schema import Schema
-from headrace.graph.validation import Validated, validate
+from headrace.graph.validation import Validated
 from headrace.operators.catalogue import Catalogue
 from headrace.operators.functions import placed_functions
 from headrace.serial import SqlFunction
 from headrace.spark.jobs.failures import explain
+from headrace.spark.planning.row_errors import runnable
 from headrace.spark.session.functions import register_functions
-from headrace.sql import declared_streams, parse
+from headrace.sql import declared_streams, parse, unread_views
+from headrace.sql.language.values import print_name
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 __all__ = ["MODES", "RESTART", "CaseResult", "Mode", "Runner"]
 
+# What the rows of a view go into, where nothing else reads them.
+_READER: Final = "CREATE STREAM {} WITH ('connector' = 'preview') AS SELECT * FROM {};"
 # A case is work for little more than one core.
 AT_ONCE: Final = 2
 
@@ -81,7 +86,7 @@ class Runner:
         """A result for each mode that the case allows; faults of the SQL are failures, not exceptions."""
         started_s = time.monotonic()
         try:
-            validated = validate(parse(case.sql, catalogue=self.catalogue), self.catalogue)
+            validated = runnable(parse(_read_up(case), catalogue=self.catalogue), self.catalogue)
             placed_functions(validated.document)
         except HeadraceError as error:
             return [replace(_refused(case, str(error)), seconds=time.monotonic() - started_s)]
@@ -103,7 +108,7 @@ class Runner:
         except HeadraceError as error:
             result = CaseResult(case, mode, (str(error),))
         except Exception as error:  # of Spark, or of Python code that a case calls: the other cases go on
-            result = CaseResult(case, mode, (_told(error, validated.document),))
+            result = CaseResult(case, mode, (_told(error, validated.as_written),))
         return replace(result, seconds=time.monotonic() - started_s)
 
     def _compared(self, case: Case, mode: Mode, validated: Validated, spark: SparkSession) -> CaseResult:
@@ -120,15 +125,24 @@ class Runner:
         """Why it was skipped, and how it failed."""
         validated = frames.validated
         nodes = _nodes(validated.document, expected.given, self.catalogue)
-        schema = validated.schemas[nodes[0]]
-        rows: list[Row] = []
+        made: list[Made] = []
         for node in nodes:
             if mode != "batch" and (reason := stream_hindrance(validated, self.catalogue, node)):
                 return reason, None
             chance = random.Random(f"{self.seed} {case.name} {node}")  # noqa: S311 - cuts are no secret
-            rows += frames.batch(node) if mode == "batch" else frames.stream(node, chance, dies=mode == RESTART)
-        difference = _difference(expected, rows, schema)
-        return None, None if difference is None else f"{expected.given.stream}:\n{difference}"
+            made.append(frames.batch(node) if mode == "batch" else frames.stream(node, chance, dies=mode == RESTART))
+        difference = _difference(expected, [row for one in made for row in one.rows], made[0].columns)
+        if difference is None:
+            return None, None
+        return None, "\n".join([f"{expected.given.stream}:", str(difference), *dict.fromkeys(frames.told)])
+
+
+def _read_up(case: Case) -> str:
+    """The script of a case. A view that it expects rows of, and that nothing reads, is read by a preview."""
+    expected = {one.given.stream for one in case.expectations}
+    views = sorted(unread_views(case.sql) & expected)
+    readers = [_READER.format(print_name(f"expected__{view}"), print_name(view)) for view in views]
+    return "\n;\n".join([case.sql, *readers])
 
 
 def _told(error: Exception, document: Document) -> str:
@@ -145,13 +159,14 @@ def _refused(case: Case, message: str) -> CaseResult:
     return CaseResult(case, "batch", () if is_expected else (message,))
 
 
-def _difference(expected: Expectation, rows: list[Row], schema: Schema) -> Difference | None:
-    columns = expected.given.columns
-    wanted = [comparable(row, columns, schema) for row in typed_rows(expected.given, schema)]
-    if not columns:
-        columns = schema.names
-    came = [comparable(row, columns, schema) for row in rows]
-    return compare_rows(columns, wanted, came, is_ordered=expected.is_ordered)
+def _difference(expected: Expectation, rows: list[Row], schema: Schema) -> Difference | str | None:
+    columns, wanted = expected.given.columns, typed_rows(expected.given, schema)
+    if wanted and not columns:
+        return None if len(wanted) == len(rows) else f"{len(wanted)} rows of any values were expected, {len(rows)} came"
+    columns = columns or schema.names
+    spelled = [spelled_row(row, columns, schema) for row in wanted]
+    came = spelled_alike(rows, wanted, columns, schema)
+    return compare_rows(columns, spelled, came, is_ordered=expected.is_ordered)
 
 
 def _inputs(case: Case, validated: Validated) -> dict[str, list[Row]]:
@@ -166,7 +181,9 @@ def _inputs(case: Case, validated: Validated) -> dict[str, list[Row]]:
             raise InvalidInput(f"line {given.line}: {given.stream!r} is read by nothing", valid=sources, hint=hint)
         schema = validated.schemas[given.stream]
         full = Schema((*schema.columns, *schema.hidden), (), schema.event_time)
-        inputs.setdefault(given.stream, []).extend(typed_rows(given, full))
+        has_own_format = getattr(validated.configs[given.stream], "event_time_format", None) is not None
+        written = schema.event_time if has_own_format else None
+        inputs.setdefault(given.stream, []).extend(typed_rows(given, full, written))
     return inputs
 
 

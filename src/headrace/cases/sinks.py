@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -19,9 +20,9 @@ class _Killed(Exception):
 
 
 def collected(frame: DataFrame) -> list[Row]:
-    """All rows of a bounded frame, as JSON has them."""
+    """All rows of a bounded frame, as JSON has them, with every digit of their numbers."""
     rows: list[Any] = frame.select(frame_as_json(frame)).collect()
-    return [json.loads(row[0]) for row in rows]
+    return [json.loads(row[0], parse_float=Decimal) for row in rows]
 
 
 def killed_and_restarted(frame: DataFrame, mode: str, checkpoint: Path, fatal: int) -> list[Row]:

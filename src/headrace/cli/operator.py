@@ -23,13 +23,17 @@ def _commands() -> None:
 def new(
     name: Annotated[str, typer.Argument(metavar="NAME", help="What pipelines call it, such as `my-window`.")],
     folder: Annotated[Path, typer.Option("--into", help="The folder for its file and its test.")] = Path(),
+    keyed: Annotated[
+        bool, typer.Option("--keyed", help="A class with state and timers by key, instead of one for whole batches.")
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Write an operator to begin with, and its test. Set HEADRACE_PLUGINS to the folder to use it in pipelines."""
     from headrace.operators.template import operator_template  # noqa: PLC0415
     from headrace.serial import API_VERSION  # noqa: PLC0415
 
-    files = {folder / file: content for file, content in operator_template(name, API_VERSION).items()}
+    made = operator_template(name, API_VERSION, keyed=keyed)
+    files = {folder / file: content for file, content in made.items()}
     for path in files:
         if path.exists():
             raise Conflict(f"{path} exists already", hint="choose another name, or another folder with --into")

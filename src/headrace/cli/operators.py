@@ -23,12 +23,17 @@ def command(
     catalogue = load_catalogue()
     if as_json:
         chosen = catalogue if name is None else [catalogue.get(name)]
-        print_json({"operators": [describe(operator) for operator in chosen]})
+        print_json(
+            {"operators": [describe(operator) for operator in chosen], "problems": list(catalogue.plugin_problems)}
+        )
     elif name is None:
         rows = ((op.spec.name, op.spec.kind, op.spec.summary) for op in catalogue)
         print_table(("operator", "kind", "what it does"), rows, empty="no operators")
     else:
         _show(catalogue.get(name))
+    if not as_json:
+        for problem in catalogue.plugin_problems:
+            console().print(problem, style="red", markup=False, soft_wrap=True)
 
 
 def _show(operator: AnyOperator) -> None:

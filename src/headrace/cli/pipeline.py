@@ -199,7 +199,11 @@ def status(
             print_text(f"{job['pipeline']}: paused by signal {job['paused_by']}")
         for line in _changed_by_signals(jobs, job["pipeline"]):
             print_text(line)
-        if job["error"]:
+        if job.get("newer_code"):
+            print_text(f"{job['pipeline']}: {job['newer_code']}")
+        if job["waits_for"]:
+            print_text(f"{job['pipeline']}: waits: {job['waits_for']}")
+        if job["error"] and job["error"]["message"] != job["waits_for"]:
             console().print(f"{job['pipeline']}: {job['error']['message']}", style="red", markup=False)
 
 

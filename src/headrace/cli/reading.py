@@ -36,6 +36,7 @@ class Source:
         """
         from headrace.graph import Document  # noqa: PLC0415
         from headrace.pipeline import Pipeline  # noqa: PLC0415
+        from headrace.spark.planning.checks import validate_planned  # noqa: PLC0415
 
         if self.notation == "sql":
             made = Pipeline.from_sql(self.content, self.name, variables=variables)
@@ -45,7 +46,7 @@ class Source:
             document = Document.from_json(self.content)
             made = Pipeline.from_document(document)
             made.name = self.name or document.name
-        made.validate()
+        validate_planned(made.document(), made.catalogue)
         return made
 
     def _required_name(self) -> str:

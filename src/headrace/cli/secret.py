@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from headrace.cli.hidden import hidden_value, print_done
 from headrace.cli.options import DEFAULT_DATA_DIR, DataDir, Json
-from headrace.cli.output import console, print_json, print_table
-from headrace.errors import InvalidInput
+from headrace.cli.output import print_json, print_table
 from headrace.process.secrets import list_secrets, remove_secret, set_secret
 
 app = typer.Typer(help="Set, list and remove secrets that pipelines use.", no_args_is_help=True)
@@ -29,21 +28,15 @@ def set_value(
     as_json: Json = False,
 ) -> None:
     """Set a secret, asked for or from a file. Pipelines use it from their next start."""
-    set_secret(data_dir, name, _value(file))
-    if as_json:
-        print_json({"secret": name, "set": True})
-    else:
-        console().print(f"${{secret:{name}}} is set", markup=False)
+    set_secret(data_dir, name, hidden_value("Value", file))
+    print_done({"secret": name, "set": True}, f"${{secret:{name}}} is set", as_json=as_json)
 
 
 @app.command("remove")
 def remove(name: Name, data_dir: DataDir = DEFAULT_DATA_DIR, as_json: Json = False) -> None:
     """Remove a secret."""
     remove_secret(data_dir, name)
-    if as_json:
-        print_json({"secret": name, "removed": True})
-    else:
-        console().print(f"${{secret:{name}}} is removed", markup=False)
+    print_done({"secret": name, "removed": True}, f"${{secret:{name}}} is removed", as_json=as_json)
 
 
 @app.command("list")
@@ -54,12 +47,3 @@ def list_all(data_dir: DataDir = DEFAULT_DATA_DIR, as_json: Json = False) -> Non
         print_json({"secrets": names})
     else:
         print_table(("secret",), [(name,) for name in names], empty="no secrets")
-
-
-def _value(file: Path | None) -> str:
-    if file is None:
-        return str(typer.prompt("Value", hide_input=True, confirmation_prompt=True))
-    try:
-        return (sys.stdin.read() if str(file) == "-" else file.read_text()).rstrip("\r\n")
-    except (OSError, UnicodeDecodeError) as error:
-        raise InvalidInput(f"the file {file} cannot be read: {error}") from None

@@ -8,9 +8,9 @@ from typing import Annotated, Final
 
 import typer
 
+from headrace.cli.hidden import hidden_value, print_done
 from headrace.cli.options import DEFAULT_DATA_DIR, DataDir, Json
-from headrace.cli.output import console, print_json, print_table
-from headrace.errors import InvalidInput
+from headrace.cli.output import print_json, print_table
 
 PASSWORD_VARIABLE: Final = "HEADRACE_PASSWORD"  # noqa: S105 - the name of the variable, not a password
 
@@ -33,12 +33,9 @@ def set_user(
     from headrace.wire.users import set_password  # noqa: PLC0415
 
     set_password(_log_directory(data_dir), user, _password(password_file))
-    if as_json:
-        print_json({"user": user, "set": True})
-    else:
-        out = console()
-        out.print(f"user {user} can authenticate once the broker is started with sasl_mechanisms", markup=False)
-        out.print("Until then any client of this machine gets in without: see docs/security.md", style="dim")
+    then = f"user {user} can authenticate once the broker is started with sasl_mechanisms"
+    until = "Until then any client of this machine gets in without: see docs/security.md"
+    print_done({"user": user, "set": True}, f"{then}\n{until}", as_json=as_json)
 
 
 @app.command("remove")
@@ -47,10 +44,7 @@ def remove(user: Name, data_dir: DataDir = DEFAULT_DATA_DIR, as_json: Json = Fal
     from headrace.wire.users import remove_user  # noqa: PLC0415
 
     remove_user(_log_directory(data_dir), user)
-    if as_json:
-        print_json({"user": user, "removed": True})
-    else:
-        console().print(f"user {user} removed", markup=False)
+    print_done({"user": user, "removed": True}, f"user {user} removed", as_json=as_json)
 
 
 @app.command("list")
@@ -71,12 +65,8 @@ def _log_directory(data_dir: Path) -> Path:
 
 
 def _password(path: Path | None) -> str:
-    if path is not None:
-        try:
-            return path.read_text().partition("\n")[0]
-        except (OSError, UnicodeDecodeError) as error:
-            raise InvalidInput(f"the password file {path} cannot be read: {error}") from None
+    """In a file only the first line counts."""
     given = os.environ.get(PASSWORD_VARIABLE)
-    if given is not None:
+    if path is None and given is not None:
         return given
-    return str(typer.prompt("Password", hide_input=True, confirmation_prompt=True))
+    return hidden_value("Password", path).partition("\n")[0]

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
-from typing import Literal, TypeVar
+from typing import Literal, TypeAlias, TypeVar
 
 from headrace.errors import InvalidInput
 from headrace.graph.aggregation_steps import AggregationSteps
@@ -23,6 +23,7 @@ from headrace.graph.given import Names, given, listed
 from headrace.graph.serial_steps import LatePassed, SerialSteps
 
 S = TypeVar("S", bound="Step")
+OnRowError: TypeAlias = Literal["fail", "drop", "dead_letter", "null"]
 
 
 @dataclass(slots=True)
@@ -59,13 +60,22 @@ class Sink(Step):
 class Stream(Step, AggregationSteps, SerialSteps):
     """Rows that steps can follow; several steps make branches."""
 
-    def filter(self, condition: str, *, id: str | None = None) -> Stream:
+    def filter(
+        self,
+        condition: str,
+        *,
+        on_error: OnRowError | None = None,
+        dead_letter: str | None = None,
+        id: str | None = None,
+    ) -> Stream:
         """Keeps the rows for which a SQL condition holds."""
-        return self.then("filter", id=id, condition=condition)
+        return self.then("filter", id=id, condition=condition, **_row_errors(on_error, dead_letter))
 
-    def select(self, *columns: str, id: str | None = None) -> Stream:
+    def select(
+        self, *columns: str, on_error: OnRowError | None = None, dead_letter: str | None = None, id: str | None = None
+    ) -> Stream:
         """Chooses, computes and renames columns: `select("drone", "battery / 100 AS share")`."""
-        return self.then("select", id=id, columns=list(columns))
+        return self.then("select", id=id, columns=list(columns), **_row_errors(on_error, dead_letter))
 
     def union(self, *others: Step, id: str | None = None) -> Stream:
         """Puts the rows of several streams together."""
@@ -195,9 +205,9 @@ class Stream(Step, AggregationSteps, SerialSteps):
         """Writes the rows to files of a folder."""
         return self._end("to-file", id, given(Stream.to_file, {"path": path, "format": format}))
 
-    def to_python(self, sink: str, *, id: str | None = None) -> Sink:
+    def to_python(self, sink: str, *, settings: dict[str, Json] | None = None, id: str | None = None) -> Sink:
         """Hands the rows to a function or class of yours, named `package.module:name`."""
-        return self._end("to-python", id, {"sink": sink})
+        return self._end("to-python", id, given(Stream.to_python, {"sink": sink, "settings": settings}))
 
     def preview(self, *, rows: int = 100, id: str | None = None) -> Sink:
         """Keeps the newest rows to look at."""
@@ -243,7 +253,7 @@ class Builder:
         watermark: str = "0 seconds",
         idle_timeout: str | None = None,
         max_rows_per_batch: int = 1_000_000,
-        bad_rows: Literal["drop", "dead_letter", "retry", "fail"] = "drop",
+        on_error: Literal["drop", "dead_letter", "retry", "fail"] | None = None,
         dead_letter: str | None = None,
         id: str | None = None,
     ) -> Stream:
@@ -262,7 +272,7 @@ class Builder:
             "watermark": watermark,
             "idle_timeout": idle_timeout,
             "max_rows_per_batch": max_rows_per_batch,
-            "bad_rows": bad_rows,
+            "on_error": on_error,
             "dead_letter": dead_letter,
         }
         return self.add("topic", id=id, **given(Builder.topic, settings))
@@ -355,19 +365,21 @@ class Builder:
         self,
         source: str,
         *,
+        settings: dict[str, Json] | None = None,
         event_time: str | None = None,
         watermark: str = "0 seconds",
         max_rows_per_batch: int = 100_000,
         id: str | None = None,
     ) -> Stream:
         """Reads a source written in Python, named `package.module:Name`."""
-        settings: dict[str, Json] = {
+        config: dict[str, Json] = {
             "source": source,
+            "settings": settings,
             "event_time": event_time,
             "watermark": watermark,
             "max_rows_per_batch": max_rows_per_batch,
         }
-        return self.add("from-python", id=id, **given(Builder.from_python, settings))
+        return self.add("from-python", id=id, **given(Builder.from_python, config))
 
     def add(self, operator: str, /, *, id: str | None = None, **config: Json) -> Stream:
         """Adds any operator of the catalogue by its name, connected to nothing yet."""
@@ -395,3 +407,9 @@ class Builder:
         if after is not None:
             self._edges.append((after._placed, placed, DEFAULT_OUTPUT, DEFAULT_INPUT))
         return placed
+
+
+def _row_errors(on_error: OnRowError | None, dead_letter: str | None) -> dict[str, Json]:
+    """Only what was said."""
+    said: dict[str, Json] = {"on_error": on_error, "dead_letter": dead_letter}
+    return {name: value for name, value in said.items() if value is not None}

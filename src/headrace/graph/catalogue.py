@@ -38,6 +38,10 @@ class OperatorEntry(Protocol):
         """Names of the settings, in the order they are shown."""
 
     @property
+    def older_settings(self) -> tuple[str, ...]:
+        """Names that settings had before, and that are still read."""
+
+    @property
     def list_settings(self) -> frozenset[str]:
         """Settings that take several values."""
 

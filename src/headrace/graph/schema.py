@@ -117,7 +117,8 @@ def parse_type(text: str) -> str:
     reader = _Reader(text)
     parsed = reader.type()
     if reader.peek():
-        raise InvalidInput(f"unexpected {reader.peek()!r} after the type {parsed} in {text!r}")
+        hint = "a type is one word, with what it is made of in brackets: DECIMAL(10,2), ARRAY<STRING>"
+        raise InvalidInput(f"unexpected {reader.peek()!r} after the type {parsed} in {text!r}", hint=hint)
     return parsed
 
 
@@ -151,7 +152,8 @@ class _Reader:
         if not match:
             rest = self.text[self.position :].strip()
             cause = f"unexpected {rest[:10]!r} in the columns {self.text!r}"
-            raise InvalidInput(cause if rest else f"the columns {self.text!r} end too early")
+            hint = "write columns like `drone STRING, battery DOUBLE`, and a name of other signs in backquotes"
+            raise InvalidInput(cause if rest else f"the columns {self.text!r} end too early", hint=hint)
         self.position = match.end()
         return match[1]
 

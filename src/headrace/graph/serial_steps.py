@@ -264,6 +264,7 @@ class SerialSteps(Steps):
         self,
         function: str,
         *,
+        settings: dict[str, Json] | None = None,
         on_error: OnError = "fail",
         retries: int = 0,
         dead_letter: str | None = None,
@@ -271,16 +272,18 @@ class SerialSteps(Steps):
         partitioner: str | None = None,
         id: str | None = None,
     ) -> Stream:
-        """Calls a Python function, named `package.module:name`, for every row or batch."""
-        settings: dict[str, Json] = {
+        """Calls a Python function, named `package.module:name`, for every row or batch; `settings` are what it takes
+        beside rows."""
+        config: dict[str, Json] = {
             "function": function,
+            "settings": settings,
             "on_error": on_error,
             "retries": retries,
             "dead_letter": dead_letter,
             "partitioned": partitioned,
             "partitioner": partitioner,
         }
-        return self.then("python", id=id, **given(SerialSteps.python, settings))
+        return self.then("python", id=id, **given(SerialSteps.python, config))
 
     def score(
         self,

@@ -119,7 +119,7 @@ def _topic(growing: _Growing) -> None:
     if growing.chance():
         config |= draw(
             st.sampled_from(
-                ({"bad_rows": "fail"}, {"bad_rows": "retry"}, {"bad_rows": "dead_letter", "dead_letter": "bad"})
+                ({"on_error": "fail"}, {"on_error": "retry"}, {"on_error": "dead_letter", "dead_letter": "bad"})
             )
         )
     if growing.chance():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any
 
@@ -16,12 +16,22 @@ from headrace.graph.structure import cycles, known_operators, structure_problems
 
 @dataclass(frozen=True, slots=True)
 class Validated:
-    """A document that can run. `order` has sources first; configs and schemas are by node id."""
+    """A document that can run. `order` has sources first; configs and schemas are by node id.
+
+    Where nodes were put in for rows that expressions fail for, `aside` has them, each with the node that it is for, and
+    `written` is the document without them.
+    """
 
     document: Document
     order: tuple[str, ...]
     configs: Mapping[str, Any]
     schemas: Mapping[str, Schema]
+    aside: Mapping[str, str] = field(default_factory=dict)
+    written: Document | None = None
+
+    @property
+    def as_written(self) -> Document:
+        return self.written or self.document
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from headrace.operators.context import CompileContext
     from headrace.operators.docs import operator_page
     from headrace.operators.durations import canonical_duration, duration_ms
+    from headrace.operators.keyed_class import KeyedOperator
+    from headrace.operators.keyed_entry import entry_of
     from headrace.operators.plugins import WatchedCatalogue, load_catalogue
     from headrace.operators.spec import Kind, Operator, OperatorConfig, Port, Spec
     from headrace.operators.system_columns import SYSTEM_COLUMNS
@@ -22,6 +24,7 @@ __all__ = [
     "AnyOperator",
     "Catalogue",
     "CompileContext",
+    "KeyedOperator",
     "Kind",
     "Operator",
     "OperatorConfig",
@@ -31,6 +34,7 @@ __all__ = [
     "canonical_duration",
     "describe",
     "duration_ms",
+    "entry_of",
     "load_catalogue",
     "operator_page",
     "used_columns",
@@ -44,6 +48,8 @@ _NAMES = {
     "context": ("CompileContext",),
     "docs": ("operator_page",),
     "durations": ("canonical_duration", "duration_ms"),
+    "keyed_class": ("KeyedOperator",),
+    "keyed_entry": ("entry_of",),
     "plugins": ("WatchedCatalogue", "load_catalogue"),
     "spec": ("Kind", "Operator", "OperatorConfig", "Port", "Spec"),
     "system_columns": ("SYSTEM_COLUMNS",),

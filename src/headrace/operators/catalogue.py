@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
 from typing import Any, TypeAlias
 
 from headrace.errors import InvalidInput, did_you_mean
@@ -26,6 +28,7 @@ from headrace.operators.output_rate import OutputRate
 from headrace.operators.over_latest import OverLatest
 from headrace.operators.over_running import OverRunning
 from headrace.operators.over_window import OverWindow
+from headrace.operators.plugin_folder import in_folder
 from headrace.operators.preview import Preview
 from headrace.operators.processing_time import ProcessingTime
 from headrace.operators.python_function import PythonFunction
@@ -92,9 +95,35 @@ BUILT_IN: tuple[AnyOperator, ...] = (
 class Catalogue:
     """Operators by name, in the order they were given."""
 
-    def __init__(self, operators: Iterable[AnyOperator] = BUILT_IN, plugin_problems: Iterable[str] = ()) -> None:
+    def __init__(
+        self,
+        operators: Iterable[AnyOperator] = BUILT_IN,
+        plugin_problems: Iterable[str] = (),
+        folder: str | None = None,
+    ) -> None:
+        """`folder` is the kept copy of the plugin folder that they are from, if they are from one."""
         self._given = {operator.spec.name: operator for operator in operators}
         self._problems = tuple(plugin_problems)
+        self.folder = folder
+
+    def kept(self, root: Path, texts: Iterable[str] | None) -> Catalogue:
+        """For one start of a pipeline: operators that stay as they are now. Copies of files are kept below `root`.
+
+        `texts` are all settings of the pipeline, where functions of the session are taken by value.
+        """
+        return self
+
+    def kept_in(self, folder: str) -> Catalogue:
+        """Those of a copy that was kept before."""
+        return self
+
+    def is_current(self, folder: str | None) -> bool:
+        """Whether a copy that was kept before has the same code as a start would take now."""
+        return True
+
+    def active(self) -> AbstractContextManager[None]:
+        """Inside, functions that settings name are found where these operators are from."""
+        return nullcontext() if self.folder is None else in_folder(self.folder)
 
     @property
     def _operators(self) -> Mapping[str, AnyOperator]:
@@ -118,7 +147,8 @@ class Catalogue:
     def get(self, name: str) -> AnyOperator:
         """Raises InvalidInput with near names for an operator that is not there."""
         if name not in self._operators:
-            hint = did_you_mean(name, self.names)
+            # The operator may be one of a file that cannot be loaded: that is what is to be mended.
+            hint = "; ".join(self.plugin_problems) or did_you_mean(name, self.names)
             raise InvalidInput(f"unknown operator {name!r}", valid=self.names, hint=hint)
         return self._operators[name]
 

@@ -17,8 +17,8 @@ EVENT_TIME = "The TIMESTAMP column that says when the event happened; windows ne
 WATERMARK = "How far out of order rows may come: a window closes this much later, and later rows are late."
 NO_WATERMARK = "0 seconds"
 IDLE_TIMEOUT = (
-    "When no row came for this long, event time goes on with the clock, this far behind it, so that windows close on a "
-    "quiet stream too. For events that happen as they come: older ones that come after that are late."
+    "When no row came for this long, event time goes on at the pace of the clock, from where the last row left it, so "
+    "that windows close on a quiet stream too. Rows that come later with an older time are late."
 )
 
 

@@ -35,6 +35,7 @@ _ARITHMETIC = (exp.Add, exp.Sub, exp.Mul, exp.Mod, exp.Div)
 _COMPARISONS = (exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE)
 _KINDS = {"BOOLEAN": "BOOLEAN", "BINARY": "BINARY", "DATE": "time", "TIMESTAMP": "time"}
 _COLLECTIONS = ("ARRAY", "MAP", "STRUCT")
+_BOOLEANS = frozenset({"t", "true", "y", "yes", "1", "f", "false", "n", "no", "0"})
 _NUMBERS_ONLY = (*_ARITHMETIC, exp.Sum, exp.Avg, exp.Abs, exp.Neg, exp.Sqrt, exp.Round)
 _SINGLE_VALUES_ONLY = (exp.Upper, exp.Lower, exp.Trim, exp.Length, exp.Like, exp.RegexpLike)
 
@@ -47,12 +48,54 @@ def type_of(expression: Expression, schema: Schema) -> str:
 def check_types(expression: Expression, schema: Schema) -> None:
     """Raises InvalidInput for operands that Spark would refuse: `flag + 1`, `ts > 5`, `sum(flag)`, `upper(list)`."""
     _check_calls(expression, schema)
+    _check_literals(expression, schema)
     for kinds, fits in _CHECKS:
         for tree in expression.tree.find_all(*kinds):
             found = [_type(operand, schema) for operand in _operands(tree)]
             if not fits(tree, found):
                 types = " and ".join(dict.fromkeys(found))
                 raise InvalidInput(f"{sql(tree)} does not work with {types}", place=place_of(expression, tree))
+
+
+def _check_literals(expression: Expression, schema: Schema) -> None:
+    """Texts that are read as something else, and are none of it: Spark would fail for the first row."""
+    for tree in expression.tree.find_all(*_COMPARISONS, *_BRANCHES):
+        operands = _operands(tree)
+        kinds = {_kind(_type(operand, schema)) for operand in operands} & {"number", "BOOLEAN"}
+        texts = [one for one in operands if isinstance(one, exp.Literal) and one.is_string]
+        if isinstance(tree, _COMPARISONS) and len(texts) == len(operands):
+            _refuse_quoted_names(expression, tree, schema)
+        for text in texts if len(kinds) == 1 else ():
+            (kind,) = kinds
+            if not _is_read_as(text.name, kind):
+                what = "a number" if kind == "number" else kind
+                raise InvalidInput(
+                    f"{sql(text)} is no {what.removeprefix('a ')}, in {sql(tree)}",
+                    place=place_of(expression, tree),
+                    hint="beside a number a text is read as one; CAST the other side AS STRING to compare texts",
+                )
+
+
+def _is_read_as(text: str, kind: str) -> bool:
+    if kind == "BOOLEAN":
+        return text.strip().lower() in _BOOLEANS
+    try:
+        float(text.strip())
+    except ValueError:
+        return False
+    return True
+
+
+def _refuse_quoted_names(expression: Expression, tree: exp.Expr, schema: Schema) -> None:
+    """`"s" = 'abc'` compares two texts."""
+    for side in (tree.this, tree.expression):
+        found = schema.find(side.name)
+        if found is not None and f'"{side.name}"' in expression.text:
+            raise InvalidInput(
+                f"{sql(tree)} compares two texts: double quotes make a text, not the column {found.name!r}",
+                place=place_of(expression, tree),
+                hint=f"write {found.name} without quotes, or `{found.name}` in backquotes",
+            )
 
 
 def _check_calls(expression: Expression, schema: Schema) -> None:

@@ -10,10 +10,12 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import pairwise
 
 from sqlglot import exp
 from sqlglot.dialects.dialect import Dialect
 from sqlglot.errors import ParseError, TokenError
+from sqlglot.tokenizer_core import TokenType
 
 from headrace.errors import InvalidInput, InvalidSyntax, Place, did_you_mean
 from headrace.graph.places import place_at
@@ -23,6 +25,9 @@ MAX_EXPRESSION_CHARACTERS = 10_000
 PARSED_EXPRESSIONS_KEPT = 1_024
 
 _SPARK = Dialect.get_or_raise("spark")
+_JSON_HINT = "write get_json_object(text, '$.field'), or declare the column STRUCT<…> and name the field: column.field"
+# What the parser knows of other dialects, and Spark does not.
+_OF_OTHERS = ((exp.JSONExtract, "->", _JSON_HINT),)
 # Aggregates of Spark that the parser takes for plain functions.
 _MORE_AGGREGATES = frozenset({
     "any", "count_min_sketch", "every", "histogram_numeric", "hll_sketch_agg", "hll_union_agg", "mean", "some", "std",
@@ -179,9 +184,35 @@ def _refuse_always(expression: Expression) -> None:
         found = expression.tree.find(kind)
         if found is not None:
             raise InvalidSyntax(f"{what} cannot stand in an expression", place=place_of(expression, found))
+    for kind, what, hint in _OF_OTHERS:
+        found = expression.tree.find(kind)
+        if found is not None:
+            raise InvalidSyntax(f"{what} is not supported", place=place_of(expression, found), hint=hint)
+    _refuse_signs(expression)
     for column in expression.tree.find_all(exp.Column):
         if isinstance(column.this, exp.Star):
             raise InvalidSyntax("only a plain * can stand for all columns", place=place_of(expression, column))
+
+
+def _refuse_signs(expression: Expression) -> None:
+    """`ARRAY[1, 2]`, `s ->> 'k'` and `ts AT TIME ZONE 'UTC'`, which the parser reads and Spark does not.
+
+    By their text: the parser makes the same tree of from_utc_timestamp, which Spark has.
+    """
+    tokens = _SPARK.tokenize(expression.text)
+    for token, following, last in zip(tokens, tokens[1:], tokens[2:], strict=False):
+        if [one.text.upper() for one in (token, following, last)] == ["AT", "TIME", "ZONE"]:
+            place = place_at(expression.text, token.start, last.end + 1 - token.start)
+            hint = "write from_utc_timestamp(time, 'Europe/Berlin') or to_utc_timestamp(…)"
+            raise InvalidSyntax("AT TIME ZONE is not supported", place=place, hint=hint)
+    for token, following in pairwise(tokens):
+        if token.token_type == TokenType.ARRAY and following.token_type == TokenType.L_BRACKET:
+            place = place_at(expression.text, token.start, len(token.text))
+            hint = "write array(1, 2); a column of this name stands in backquotes: `array`[0]"
+            raise InvalidSyntax("ARRAY[…] is not supported", place=place, hint=hint)
+        if token.token_type == TokenType.DARROW:
+            place = place_at(expression.text, token.start, 3)
+            raise InvalidSyntax("->> is not supported", place=place, hint=_JSON_HINT)
 
 
 def _unparsable(text: str, error: ParseError) -> InvalidSyntax:
@@ -194,7 +225,8 @@ def _unparsable(text: str, error: ParseError) -> InvalidSyntax:
         return InvalidSyntax(f"{description.replace('Expected', 'expected', 1)} after {highlight!r}", place=place)
     if description.startswith("Required"):
         return InvalidSyntax(f"the expression is incomplete near {highlight!r}", place=place)
-    return InvalidSyntax(f"unexpected {highlight!r} in an expression", place=place)
+    hint = "an expression computes one value of a row, such as `price * 2`: no statement, and no list"
+    return InvalidSyntax(f"unexpected {highlight!r} in an expression", place=place, hint=hint)
 
 
 def _untokenisable(text: str, error: TokenError) -> InvalidSyntax:

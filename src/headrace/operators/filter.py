@@ -12,10 +12,11 @@ from headrace.graph.schema import UNKNOWN, Schema
 from headrace.operators.expression_types import check_types, type_of
 from headrace.operators.expressions import check_columns, parse_expression, refuse_aggregates, refuse_generators
 from headrace.operators.functions import calls_python
+from headrace.operators.row_error_settings import RowErrorConfig
 from headrace.operators.row_instance import row_instance
 from headrace.operators.row_step import RowStep
-from headrace.operators.settings import SqlExpression
-from headrace.operators.spec import Operator, OperatorConfig, Port, Spec
+from headrace.operators.settings import OnRowError, RowErrorTopic, SqlExpression
+from headrace.operators.spec import Operator, Port, Spec
 from headrace.serial import Operator as Instance
 
 if TYPE_CHECKING:
@@ -24,8 +25,10 @@ if TYPE_CHECKING:
     from headrace.operators.context import CompileContext
 
 
-class FilterConfig(OperatorConfig):
+class FilterConfig(RowErrorConfig):
     condition: SqlExpression = Field(description="A SQL condition; rows for which it is false or null are left out.")
+    on_error: OnRowError = None
+    dead_letter: RowErrorTopic = None
 
 
 class Filter(Operator[FilterConfig]):

@@ -87,7 +87,13 @@ def read_beside(config: LateTopicConfig, schema: Schema) -> frozenset[str]:
 
 
 def rows_in_time(context: Context, rows: pa.RecordBatch, time: str, *, keeps_late: bool) -> pa.RecordBatch:
-    """Without rows that have no time, or come after the watermark has passed them; both are counted.
+    """The rows that `are_in_time`."""
+    kept = are_in_time(context, rows, time, keeps_late=keeps_late)
+    return rows if kept.all() else rows.filter(pa.array(kept))
+
+
+def are_in_time(context: Context, rows: pa.RecordBatch, time: str, *, keeps_late: bool) -> Flags:
+    """All but rows that have no time, or come after the watermark has passed them; both are counted.
 
     With `keeps_late` the late ones are dead letters afterwards.
     """
@@ -98,8 +104,8 @@ def rows_in_time(context: Context, rows: pa.RecordBatch, time: str, *, keeps_lat
     context.counts["late"] += int(np.count_nonzero(late))
     if keeps_late:
         set_late_aside(context, rows, microseconds(times), late, "")
-    kept = timed & ~late
-    return rows if kept.all() else rows.filter(pa.array(kept))
+    in_time: Flags = timed & ~late
+    return in_time
 
 
 def set_late_aside(

@@ -7,15 +7,20 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import partial
+from functools import lru_cache, partial
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from typing import Any
 
 from headrace.operators.catalogue import BUILT_IN, AnyOperator, Catalogue
 from headrace.operators.config import setting_names
-from headrace.operators.plugin_folder import folder_signature, operators_in, plugin_files
+from headrace.operators.folder_modules import STATES_KEPT, Signature, is_kept
+from headrace.operators.kept_code import code_name, keep_code
+from headrace.operators.keyed_class import KeyedOperator
+from headrace.operators.keyed_entry import entry_of
+from headrace.operators.plugin_folder import folder_signature, in_folder, operators_in, plugin_files, plugin_folder
 from headrace.operators.serial_operator import SerialOperator
+from headrace.operators.session_values import values_of
 from headrace.operators.spec import Operator
 from headrace.serial import API_VERSION
 
@@ -40,7 +45,8 @@ def load_catalogue(found: Iterable[EntryPoint] | None = None) -> Catalogue:
                 problems.append(f"plugin {name}: an operator named {operator.spec.name!r} exists already")
             else:
                 operators[operator.spec.name] = operator
-    return Catalogue(operators.values(), problems)
+    folder = plugin_folder()
+    return Catalogue(operators.values(), problems, folder if folder is not None and is_kept(folder) else None)
 
 
 class WatchedCatalogue(Catalogue):
@@ -51,6 +57,20 @@ class WatchedCatalogue(Catalogue):
         self._look_again_s = look_again_s
         self._looked_s = time.monotonic()
         self._loaded = folder_signature(), load_catalogue()
+        self.folder = None
+        self._content: tuple[Signature, str | None] = (), None
+
+    def kept(self, root: Path, texts: Iterable[str] | None) -> Catalogue:
+        folder = keep_code(root, {} if texts is None else values_of(texts))
+        return load_catalogue() if folder is None else self.kept_in(folder)
+
+    def kept_in(self, folder: str) -> Catalogue:
+        return _kept_in(folder)
+
+    def is_current(self, folder: str | None) -> bool:
+        if (signature := folder_signature()) != self._content[0]:
+            self._content = signature, code_name()
+        return self._content[1] == (None if folder is None else Path(folder).name)
 
     @property
     def _operators(self) -> Mapping[str, AnyOperator]:
@@ -68,6 +88,12 @@ class WatchedCatalogue(Catalogue):
         return self._loaded[1]
 
 
+@lru_cache(maxsize=STATES_KEPT)
+def _kept_in(folder: str) -> Catalogue:
+    with in_folder(folder):
+        return load_catalogue()
+
+
 def _plugins(found: Iterable[EntryPoint]) -> Iterator[tuple[str, Callable[[], list[Any]]]]:
     """What each plugin is called, and how to load what it defines."""
     for entry_point in found:
@@ -81,7 +107,10 @@ def _load(place: EntryPoint | Path) -> list[Any]:
 
 
 def _checked(loaded: Any) -> AnyOperator:
-    operator = loaded() if isinstance(loaded, type) else loaded
+    if isinstance(loaded, type) and issubclass(loaded, KeyedOperator):
+        operator: Any = entry_of(loaded)
+    else:
+        operator = loaded() if isinstance(loaded, type) else loaded
     if not isinstance(operator, Operator):
         raise TypeError(f"{loaded!r} is no Operator")
     if isinstance(operator, SerialOperator) and operator.api_version != API_VERSION:

@@ -19,13 +19,15 @@ from headrace.operators.serial_operator import (
     SerialOperator,
     Spread,
 )
+from headrace.operators.settings_class import Given, read_settings
 from headrace.operators.spec import Port, Spec
-from headrace.serial import BatchFunction, RowFunction
+from headrace.serial import BatchFunction, RowFunction, schema_of
 from headrace.serial import Operator as Instance
 
 
 class PythonConfig(RowErrorConfig):
     function: str = Field(description="Where the function is: `package.module:name`.")
+    settings: Given = None
     on_error: ErrorAction = "fail"
     retries: Retries = 0
     dead_letter: DeadLetterTopic = None
@@ -55,14 +57,16 @@ class PythonFunction(SerialOperator[PythonConfig]):
 
     def output_schema(self, config: PythonConfig, inputs: Mapping[str, Schema]) -> Schema:
         schema, function = inputs["in"], _function(config.function)
+        read_settings(function.settings_type, config.settings, config.function)
         if isinstance(function, RowFunction):
-            _check_fits(function, schema)
+            check_fits(function.takes, schema)
             return schema_from_arrow(function.output_schema)
         made = function.output_schema
         return Schema(schema.columns, event_time=schema.event_time) if made is None else schema_from_arrow(made)
 
     def instance(self, config: PythonConfig, schema: Schema) -> Instance:
-        return _function(config.function).operator()
+        function = _function(config.function)
+        return function.operator(*read_settings(function.settings_type, config.settings, config.function))
 
 
 def _function(place: str) -> RowFunction[object, object] | BatchFunction:
@@ -72,9 +76,11 @@ def _function(place: str) -> RowFunction[object, object] | BatchFunction:
     return function
 
 
-def _check_fits(function: RowFunction[object, object], schema: Schema) -> None:
-    """Raises InvalidInput where a field of the row that the function takes is no column, or of another type."""
-    columns = arrow_schema(Schema(tuple(schema.require(field.name) for field in function.input_schema)))
-    for wanted, found in zip(function.input_schema, columns, strict=True):
+def check_fits(row_type: type, schema: Schema) -> None:
+    """Raises InvalidInput where a field of the row that is taken is no column, or of another type."""
+    taken = schema_of(row_type)
+    columns = arrow_schema(Schema(tuple(schema.require(field.name) for field in taken)))
+    for wanted, found in zip(taken, columns, strict=True):
         if wanted.type != found.type:
-            raise InvalidInput(f"the function takes {wanted.name!r} as {wanted.type}, and the column is {found.type}")
+            message = f"{row_type.__name__} takes {wanted.name!r} as {wanted.type}, and the column is {found.type}"
+            raise InvalidInput(message)

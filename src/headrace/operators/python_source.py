@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pydantic import Field, model_validator
 
@@ -18,7 +19,9 @@ from headrace.operators.event_time import (
     with_event_time,
 )
 from headrace.operators.imports import load_object
+from headrace.operators.plugin_folder import plugin_folder
 from headrace.operators.settings import ColumnName, Duration
+from headrace.operators.settings_class import Given, settings_for
 from headrace.operators.spec import Operator, OperatorConfig, Port, Spec
 from headrace.serial.outside import RowSource, as_source, columns_of
 
@@ -30,6 +33,7 @@ if TYPE_CHECKING:
 
 class PythonSourceConfig(OperatorConfig):
     source: str = Field(description="Where the source is: `package.module:Name`, a class derived from RowSource.")
+    settings: Given = None
     event_time: ColumnName | None = Field(None, description=EVENT_TIME)
     watermark: Duration = Field(NO_WATERMARK, description=WATERMARK)
     max_rows_per_batch: int = Field(100_000, gt=0, description="At most this many rows in one micro-batch.")
@@ -58,18 +62,26 @@ class PythonSource(Operator[PythonSourceConfig]):
     config_type = PythonSourceConfig
 
     def output_schema(self, config: PythonSourceConfig, inputs: Mapping[str, Schema]) -> Schema:
-        return with_event_time(schema_from_arrow(columns_of(load_source(config.source))), config.event_time)
+        return with_event_time(
+            schema_from_arrow(columns_of(load_source(config.source, config.settings))), config.event_time
+        )
 
     def compile(
         self, config: PythonSourceConfig, inputs: Mapping[str, DataFrame], context: CompileContext
     ) -> DataFrame:
         columns = str(self.output_schema(config, {}))
         reader = context.spark.read if context.bounded else context.spark.readStream
-        options = {"source": config.source, "max_rows": str(config.max_rows_per_batch)}
+        options = {
+            "source": config.source,
+            "settings": json.dumps(config.settings),
+            "max_rows": str(config.max_rows_per_batch),
+            "plugins": plugin_folder() or "",
+        }
         frame = reader.format("headrace-python").schema(columns).options(**options).load()
         return watermarked(frame, config.event_time, config.watermark)
 
 
-def load_source(place: str) -> RowSource:
+def load_source(place: str, settings: Mapping[str, Any] | None) -> RowSource:
     """Raises InvalidInput that says what is missing."""
-    return as_source(load_object(place), place)
+    found = load_object(place)
+    return as_source(found, place, *settings_for(found, settings, place))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -45,17 +45,25 @@ def by_last_digit(rows: pa.RecordBatch) -> np.ndarray[Any, Any]:
     return np.array([int(str(key)[-1]) for key in rows.column("k").to_pylist()], np.int64)
 
 
+@dataclass
+class Start:
+    first: int = field(default=100, metadata={"help": "The value of the first row."})
+
+
 class Countdown(RowSource):
     """A hundred rows, from 100 down to 1, given one by one as an async source would."""
 
     columns = Value
+
+    def __init__(self, settings: Start) -> None:
+        self._first = settings.first
 
     def end(self) -> int:
         return 100
 
     async def read(self, start: int, end: int) -> AsyncIterator[Value]:
         for number in range(start, end):
-            yield Value(100 - number)
+            yield Value(self._first - number)
 
 
 def printed(rows: pa.RecordBatch, delivery: Delivery) -> None:

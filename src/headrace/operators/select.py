@@ -11,10 +11,11 @@ from headrace.graph.schema import Schema
 from headrace.operators.expressions import parse_expression
 from headrace.operators.functions import calls_python
 from headrace.operators.projection import columns_read, kept_names, project, projected, row_columns
+from headrace.operators.row_error_settings import RowErrorConfig
 from headrace.operators.row_instance import row_instance
 from headrace.operators.row_step import RowStep
-from headrace.operators.settings import SqlExpression
-from headrace.operators.spec import Operator, OperatorConfig, Port, Spec
+from headrace.operators.settings import OnRowError, RowErrorTopic, SqlExpression
+from headrace.operators.spec import Operator, Port, Spec
 from headrace.serial import Operator as Instance
 
 if TYPE_CHECKING:
@@ -23,11 +24,13 @@ if TYPE_CHECKING:
     from headrace.operators.context import CompileContext
 
 
-class SelectConfig(OperatorConfig):
+class SelectConfig(RowErrorConfig):
     columns: list[SqlExpression] = Field(
         min_length=1,
         description="SQL select items: a column, `expression AS name`, `*`, or `* EXCEPT (a, b)`.",
     )
+    on_error: OnRowError = None
+    dead_letter: RowErrorTopic = None
 
 
 class Select(Operator[SelectConfig]):

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field
 from pydantic_core import PydanticCustomError
@@ -13,6 +12,7 @@ from headrace.credential import require_ordinary
 from headrace.errors import InvalidInput
 from headrace.graph.schema import Schema
 from headrace.operators.durations import canonical_duration
+from headrace.topic_names import require_topic_name
 
 
 def checked(check: Callable[[str], str]) -> AfterValidator:
@@ -44,15 +44,9 @@ def _canonical_columns(ddl: str) -> str:
     return str(schema)
 
 
-def _topic_name(name: str) -> str:
-    if not re.fullmatch(r"[A-Za-z0-9._-]{1,249}", name) or name in (".", ".."):
-        raise InvalidInput(f"{name!r} is no topic name", hint="letters, digits, '.', '_' and '-', at most 249 of them")
-    return name
-
-
 def _ordinary_topic_name(name: str) -> str:
     """Pipelines write with the credential of our own parts: nothing else keeps them out of these topics."""
-    require_ordinary(_topic_name(name))
+    require_ordinary(require_topic_name(name))
     return name
 
 
@@ -63,8 +57,23 @@ def _shown_as(form: str) -> object:
 
 Duration = Annotated[str, checked(canonical_duration), _shown_as("duration")]
 Columns = Annotated[str, checked(_canonical_columns), _shown_as("sql-columns")]
-TopicName = Annotated[str, checked(_topic_name), _shown_as("topic")]
+TopicName = Annotated[str, checked(require_topic_name), _shown_as("topic")]
 # One that the pipeline writes.
 WrittenTopicName = Annotated[str, checked(_ordinary_topic_name), _shown_as("topic")]
 SqlExpression = Annotated[str, _shown_as("sql-expression")]
 ColumnName = Annotated[str, _shown_as("column")]
+# What becomes of a row that an expression of a node fails for.
+RowErrorPolicy = Literal["fail", "drop", "dead_letter", "null"]
+OnRowError = Annotated[
+    RowErrorPolicy | None,
+    Field(
+        description=(
+            "Rows that an expression fails for: the job fails, they are dropped and counted, sent to dead_letter, or "
+            "the result is null. When left out, on_error of the topic decides."
+        )
+    ),
+]
+RowErrorTopic = Annotated[
+    WrittenTopicName | None,
+    Field(description="The topic for such rows when on_error is dead_letter; when left out, that of the source."),
+]

@@ -68,6 +68,11 @@ class Operator(ABC, Generic[C]):
         return setting_names(self.config_type)
 
     @property
+    def older_settings(self) -> tuple[str, ...]:
+        """Names that settings had before: still read, never written."""
+        return ()
+
+    @property
     def adjustable(self) -> tuple[str, ...]:
         """Settings that a signal may change while a job runs, as long as columns and keys stay."""
         return self.spec.adjustable

@@ -98,8 +98,116 @@ def test_a_crash_changes_nothing() -> None:
     assert made["number"].to_pylist() == [11]
 '''
 
+_KEYED = '''"""`{name}`: say here what it does."""
 
-def operator_template(name: str, api_version: int) -> dict[str, str]:
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+
+from headrace.operators import KeyedOperator
+
+
+@dataclass
+class Settings:
+    """The settings of the operator: the editor and `headrace operators {name}` show the help texts."""
+
+    silence: timedelta = field(default=timedelta(minutes=1), metadata={{"help": "How long a device may be silent."}})
+
+
+@dataclass
+class Reading:
+    """The columns that are read."""
+
+    device: str
+    ts: datetime
+
+
+@dataclass
+class Heard:
+    """The state of a key. A new key begins with the defaults."""
+
+    rows: int = 0
+    last: datetime | None = None
+
+
+@dataclass
+class Alert:
+    """The columns that are emitted."""
+
+    device: str
+    last: datetime | None
+    rows: int
+
+
+class {title}(KeyedOperator[Reading, Heard, Alert, Settings]):
+    """Reports devices that are silent."""
+
+    name = "{name}"
+    api_version = {api_version}
+    key = "device"
+    event_time = "ts"
+
+    def on_row(self, key: str, row: Reading, state: Heard) -> None:
+        state.rows += 1
+        state.last = row.ts
+        self.clear_timers()
+        self.set_timer(row.ts + self.settings.silence)
+
+    def on_timer(self, key: str, time: datetime, state: Heard) -> None:
+        self.emit(Alert(key, state.last, state.rows))
+        self.delete_state()
+'''
+
+_KEYED_TEST = '''"""Runs the operator without Spark: in one micro-batch, in several, and through a crash."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from {module} import {title}
+
+from headrace.testing import ChainTester, Crash, CrashPoint, chain_tester
+
+START = datetime(2026, 1, 1, tzinfo=UTC)
+
+
+def silence() -> ChainTester:
+    return chain_tester({title}, "device STRING, ts TIMESTAMP", watermark="5s", silence="60s")
+
+
+def row(device: str, second: int) -> dict[str, Any]:
+    return {{"device": device, "ts": START + timedelta(seconds=second)}}
+
+
+# Device a is silent from second 10 to 100.
+ROWS = [row("a", 0), row("b", 5), row("a", 10), row("b", 50), row("a", 100), row("b", 101)]
+ALERTS = [
+    {{"device": "a", "last": START + timedelta(seconds=10), "rows": 2}},
+]
+
+
+def test_a_silence_is_reported_also_inside_one_micro_batch() -> None:
+    it = silence()
+    it.run(ROWS)
+    it.run()  # the watermark has moved: rows and timers below it are played
+    assert it.emitted == ALERTS
+
+
+def test_micro_batches_and_crashes_change_nothing() -> None:
+    it = silence()
+    for one in ROWS:
+        with pytest.raises(Crash):
+            it.run([one], crash=CrashPoint())
+        it.run([one])
+    it.run()
+    assert it.emitted == ALERTS
+'''
+
+
+def operator_template(name: str, api_version: int, *, keyed: bool = False) -> dict[str, str]:
     """File name → content. Raises InvalidInput for a name that no operator can have."""
     if not re.fullmatch(r"[a-z][a-z0-9]*(-[a-z0-9]+)*", name):
         raise InvalidInput(f"{name!r} is no name for an operator", hint="small letters, digits and single `-` between")
@@ -112,4 +220,5 @@ def operator_template(name: str, api_version: int) -> dict[str, str]:
         "module": module,
         "api_version": str(api_version),
     }
-    return {f"{module}.py": _OPERATOR.format(**fields), f"test_{module}.py": _TEST.format(**fields)}
+    operator, test = (_KEYED, _KEYED_TEST) if keyed else (_OPERATOR, _TEST)
+    return {f"{module}.py": operator.format(**fields), f"test_{module}.py": test.format(**fields)}

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Final, Literal
 
 from pydantic import Field, model_validator
 
@@ -71,6 +71,10 @@ def check_start(start: str) -> str:
     raise InvalidInput(f"cannot start at {start!r}", valid=valid)
 
 
+# What on_error was called in older documents.
+OLDER_NAME: Final = "bad_rows"
+
+
 class TopicConfig(OperatorConfig):
     topic: TopicName = Field(description="The topic to read.")
     schema_ddl: Columns = Field(alias="schema", description="Columns and types: `drone STRING, battery DOUBLE`.")
@@ -87,16 +91,30 @@ class TopicConfig(OperatorConfig):
     watermark: Duration = Field(NO_WATERMARK, description=WATERMARK)
     idle_timeout: Duration | None = Field(None, description=IDLE_TIMEOUT)
     max_rows_per_batch: int = Field(1_000_000, gt=0, description="At most this many rows in one micro-batch.")
-    bad_rows: Literal["drop", "dead_letter", "retry", "fail"] = Field(
-        "drop",
+    on_error: Literal["drop", "dead_letter", "retry", "fail"] | None = Field(
+        None,
         description=(
-            "Records that cannot be decoded: dropped and counted, sent to dead_letter, or the job fails; with retry it "
-            "tries again first, after longer and longer waits: what the record needs may still come."
+            "Records that cannot be decoded, and rows that an expression behind fails for: dropped and counted, sent "
+            "to dead_letter, or the job fails; with retry it tries again first, after longer and longer waits: what a "
+            "record needs may still come. When left out, bad records are dropped, and a failing expression fails the "
+            "job."
         ),
     )
     dead_letter: WrittenTopicName | None = Field(
-        None, description="The topic for bad rows when bad_rows is dead_letter."
+        None, description="The topic for such records and rows when on_error is dead_letter."
     )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _older_names(cls, given: object) -> object:
+        """`bad_rows` is what on_error was called; its default is no decision about failing expressions."""
+        if not isinstance(given, dict) or OLDER_NAME not in given:
+            return given
+        if "on_error" in given:
+            raise refuse_setting(f"on_error and {OLDER_NAME} say the same thing twice", f"leave out {OLDER_NAME}")
+        said = given[OLDER_NAME]
+        rest = {name: value for name, value in given.items() if name != OLDER_NAME}
+        return rest if said == "drop" else {**rest, "on_error": said}
 
     @model_validator(mode="after")
     def _fits_together(self) -> TopicConfig:
@@ -106,13 +124,14 @@ class TopicConfig(OperatorConfig):
         if self.schema_registry is not None and (self.value_schema or self.value_message):
             hint = "leave out value_schema and value_message"
             raise refuse_setting("the schemas of the values are those of the registry", hint)
-        if self.bad_rows == "dead_letter" and self.dead_letter is None:
+        if self.on_error == "dead_letter" and self.dead_letter is None:
             raise refuse_setting(
-                "bad_rows is dead_letter and no topic is named",
+                "on_error is dead_letter and no topic is named",
                 "set dead_letter (in SQL: 'dead_letter.topic') to a topic",
             )
-        if self.bad_rows != "dead_letter" and self.dead_letter is not None:
-            raise refuse_setting(f"dead_letter is set and bad_rows is {self.bad_rows}", "set bad_rows to dead_letter")
+        if self.on_error != "dead_letter" and self.dead_letter is not None:
+            said = self.on_error or "drop"
+            raise refuse_setting(f"dead_letter is set and on_error is {said}", "set on_error to dead_letter")
         return self
 
     @property
@@ -142,6 +161,10 @@ class TopicSource(Operator[TopicConfig]):
         positional="topic",
     )
     config_type = TopicConfig
+
+    @property
+    def older_settings(self) -> tuple[str, ...]:
+        return (OLDER_NAME,)
 
     def output_schema(self, config: TopicConfig, inputs: Mapping[str, Schema]) -> Schema:
         schema = config.schema_columns

@@ -112,6 +112,10 @@ class CandidateRows(StateItem):
         found = ((part, [theirs for _, theirs in equal_places(asked, part.run.hashes)]) for part in self._parts)
         return self._candidates((part, np.concatenate(places)) for part, places in found if places)
 
+    def all(self) -> Candidates:
+        """Every row that is there."""
+        return self._inside(ALL_BUCKETS)
+
     def prune(self, superfluous: Callable[[pa.RecordBatch], Flags]) -> None:
         """Lets go of rows for which the function is true, if so many came from files that it pays. It is called with
         all rows of some keys. Costs what is there, but not more often than that came anew."""

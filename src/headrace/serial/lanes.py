@@ -14,7 +14,7 @@ from headrace.serial.boundary import DeadLetter, OperatorFailed
 from headrace.serial.chain import Chain, Moment, NodeReport
 from headrace.serial.context import microseconds
 from headrace.serial.keys import Integers
-from headrace.serial.places import PARTITIONS_PER_SOURCE, Places
+from headrace.serial.places import Places, origin_of
 from headrace.serial.signals import Signal
 from headrace.serial.state import NodeState
 from headrace.serial.store import StateStore
@@ -63,8 +63,8 @@ class LaneInput:
         if self.offsets is None:
             return None
         if self.origins is not None:
-            return Places(self.origins % PARTITIONS_PER_SOURCE, self.offsets)
-        return Places((lane if self.origin is None else self.origin) % PARTITIONS_PER_SOURCE, self.offsets)
+            return Places(self.origins, self.offsets)
+        return Places(origin_of(self.source, lane) if self.origin is None else self.origin, self.offsets)
 
 
 class LaneRun:

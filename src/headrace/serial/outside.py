@@ -21,7 +21,7 @@ from abc import ABC, abstractmethod
 from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
-from typing import Any, ClassVar, TypeAlias, TypeVar
+from typing import Any, ClassVar, Concatenate, TypeAlias, TypeVar
 
 import pyarrow as pa
 
@@ -70,7 +70,7 @@ class Delivery:
         return f"{self.query}/{self.batch}/{self.task}/{self.first_row}"
 
 
-SinkFunction: TypeAlias = Callable[[pa.RecordBatch, Delivery], Awaitable[None] | None]
+SinkFunction: TypeAlias = Callable[Concatenate[pa.RecordBatch, Delivery, ...], Awaitable[None] | None]
 
 
 class RowSink(ABC):
@@ -88,30 +88,33 @@ class RowSink(ABC):
 
 
 class _FunctionSink(RowSink):
-    def __init__(self, function: SinkFunction) -> None:
+    def __init__(self, function: SinkFunction, settings: tuple[Any, ...]) -> None:
         self._function = function
+        self._settings = settings
 
     def write(self, rows: pa.RecordBatch, delivery: Delivery) -> Awaitable[None] | None:
-        return self._function(rows, delivery)
+        return self._function(rows, delivery, *self._settings)
 
 
-def as_source(found: object, place: str) -> RowSource:
-    """A source of a class or an object. Raises InvalidInput for what is none."""
-    made = found() if isinstance(found, type) else found
+def as_source(found: object, place: str, *settings: Any) -> RowSource:
+    """A source of a class, which gets the settings if it takes some, or an object. Raises InvalidInput for what is
+    none."""
+    made = found(*settings) if isinstance(found, type) else found
     if not isinstance(made, RowSource):
         raise InvalidInput(f"{place} is no source", hint="derive its class from headrace.serial.RowSource")
     return made
 
 
-def as_sink(found: object, place: str) -> RowSink:
-    """A sink of a class, an object or a function. Raises InvalidInput for what is none."""
-    made = found() if isinstance(found, type) else found
+def as_sink(found: object, place: str, *settings: Any) -> RowSink:
+    """A sink of a class or a function, which gets the settings if it takes some, or an object. Raises InvalidInput for
+    what is none."""
+    made = found(*settings) if isinstance(found, type) else found
     if isinstance(made, RowSink):
         return made
     if not callable(made):
         hint = "a function of (rows, delivery), or a class derived from headrace.serial.RowSink"
         raise InvalidInput(f"{place} is no sink", hint=hint)
-    return _FunctionSink(made)
+    return _FunctionSink(made, settings)
 
 
 def columns_of(source: RowSource) -> pa.Schema:

@@ -17,23 +17,24 @@ def origin_of(source: int, partition: int) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Places:
-    """Partition and offset of each row; `partitions` is one number where all rows are of one."""
+    """Origin (see `origin_of`) and offset of each row; `origins` is one number where all rows are of one."""
 
-    partitions: Integers | int
+    origins: Integers | int
     offsets: Integers
 
     def at(self, row: int) -> tuple[int, int]:
-        partition = self.partitions if isinstance(self.partitions, int) else self.partitions[row]
-        return int(partition), int(self.offsets[row])
+        """Partition and offset."""
+        origin = self.origins if isinstance(self.origins, int) else self.origins[row]
+        return int(origin) % PARTITIONS_PER_SOURCE, int(self.offsets[row])
 
     def slice(self, start: int, count: int) -> Places:
-        whole = self.partitions
-        partitions = whole if isinstance(whole, int) else whole[start : start + count]
-        return Places(partitions, self.offsets[start : start + count])
+        whole = self.origins
+        origins = whole if isinstance(whole, int) else whole[start : start + count]
+        return Places(origins, self.offsets[start : start + count])
 
     def take(self, rows: Integers) -> Places:
         """Those of some rows."""
-        whole = self.partitions
+        whole = self.origins
         return Places(whole if isinstance(whole, int) else whole[rows], self.offsets[rows])
 
     def __str__(self) -> str:

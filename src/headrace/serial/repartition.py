@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -16,6 +17,7 @@ from headrace.serial.partitioning import Partitioning
 from headrace.serial.state_file import Section
 from headrace.serial.store import StateStore
 from headrace.serial.versions import Manifest, Version
+from headrace.serial.waiting_rows import PLAYED
 
 
 def repartitioned(
@@ -47,7 +49,8 @@ def _shares(
     for name in dict.fromkeys(name for state in states for name in state):
         items = [state[name] for state in states if name in state]
         keys = partitioning.at_port(name).keys
-        tables = _timers(items, lane_count) if name == TIMERS else _by_key(node, name, items, keys, lane_count)
+        shared = _SHARED.get(name)
+        tables = _by_key(node, name, items, keys, lane_count) if shared is None else [shared(items)] * lane_count
         for share, rows in zip(shares, tables, strict=True):
             if rows.num_rows:
                 share.append(Section(name, items[0].kind, rows, ALL_BUCKETS, items[0].shape))
@@ -67,13 +70,32 @@ def _by_key(
     return [rows.take(np.flatnonzero(lanes == lane)) for lane in range(lane_count)]
 
 
-def _timers(items: Sequence[StateItem], lane_count: int) -> list[pa.Table]:
+def _timers(items: Sequence[StateItem]) -> pa.Table:
     """Every lane waits for all times: an operator that is called for nothing does nothing."""
     merged: dict[str, set[int]] = {}
-    for item in items:
-        for clock, times in ((item.value if isinstance(item, ValueState) else None) or {}).items():
+    for value in _values(items):
+        for clock, times in (value or {}).items():
             merged.setdefault(clock, set()).update(times)
+    return _one_value({clock: sorted(times) for clock, times in merged.items()})
+
+
+def _played(items: Sequence[StateItem]) -> pa.Table:
+    """Rows that wait in any lane are not before the latest time."""
+    return _one_value(max((value for value in _values(items) if value is not None), default=None))
+
+
+def _values(items: Sequence[StateItem]) -> list[Any]:
+    return [item.value for item in items if isinstance(item, ValueState)]
+
+
+def _one_value(value: Any) -> pa.Table:
     whole = ValueState()
-    whole.value = {clock: sorted(times) for clock, times in merged.items()}
+    whole.value = value
     table = whole.snapshot()
-    return [table] * lane_count if table is not None else []
+    if table is None:
+        raise AssertionError("a value is in the first bucket")
+    return table
+
+
+# Values that belong to no key, and that all lanes get.
+_SHARED: Mapping[str, Callable[[Sequence[StateItem]], pa.Table]] = {TIMERS: _timers, PLAYED: _played}

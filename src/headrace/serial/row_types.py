@@ -35,8 +35,19 @@ def schema_of(row: type) -> pa.Schema:
 def rows_from(batch: pa.RecordBatch, row: type) -> list[Any]:
     """The rows of a batch as objects of a dataclass; other columns are left out."""
     names = [f.name for f in dataclasses.fields(row)]
-    columns = [batch.column(name).to_pylist() for name in names]
+    columns = [_values(batch.column(name)) for name in names]
     return [row(*values) for values in zip(*columns, strict=True)]
+
+
+def _values(column: pa.Array[Any]) -> list[Any]:
+    """As Arrow makes them; times several times as fast."""
+    if column.type != _TIMESTAMP or column.null_count:
+        return column.to_pylist()
+    listed: list[Any] = column.to_numpy(zero_copy_only=False).tolist()
+    # Times that Python's own cannot hold are whole numbers here: Arrow says which.
+    if not all(type(one) is datetime.datetime for one in listed):
+        return column.to_pylist()
+    return [one.replace(tzinfo=datetime.UTC) for one in listed]
 
 
 def batch_from(rows: Iterable[Any], schema: pa.Schema) -> pa.RecordBatch:

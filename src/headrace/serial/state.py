@@ -119,8 +119,10 @@ class NodeState:
             if self._kinds.get(name, kind.kind) != kind.kind:
                 raise Conflict(f"the state {name!r} is stored as {self._kinds[name]}, not as {kind.kind}")
             item = make()
-            for section in self._stored.pop(name, ()):
+            for section in self._stored.get(name, ()):
+                _require_columns(name, item, section)
                 _take_in(item, section)
+            self._stored.pop(name, None)
             self._items[name] = item
             self._kinds[name] = kind.kind
         found = self._items[name]
@@ -154,6 +156,16 @@ def _delta(name: str, item: StateItem) -> pa.Table | None:
         return item.delta()
     except InvalidInput as error:
         raise InvalidInput(f"the state {name!r}: {error.message}", hint=error.hint) from error
+
+
+def _require_columns(name: str, item: StateItem, section: Section) -> None:
+    """Raises Conflict where the code of an operator wants a column that its stored state does not have."""
+    wanted = {field for field, _ in (*item.key, *item.columns)} if isinstance(item, KeyedTable) else set()
+    if missing := sorted(wanted - set(section.rows.schema.names)):
+        raise Conflict(
+            f"the stored state {name!r} has no column {', '.join(map(repr, missing))}: the operator has changed",
+            hint="give the node a new id, reset the pipeline, or take the old code back",
+        )
 
 
 def _take_in(item: StateItem, section: Section) -> None:

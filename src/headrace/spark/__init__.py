@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 from headrace.lazy import exporter
 
 if TYPE_CHECKING:
-    from headrace.spark.engine import QUERIES_MAX, Engine, EngineSettings
+    from headrace.spark.engine import QUERIES_MAX, Engine
     from headrace.spark.jobs.events import EventBus, PipelineEvent, Subscription
     from headrace.spark.jobs.status import BatchResult, JobState, JobStatus, NodeCount, QueryStatus
+    from headrace.spark.jobs.workplace import EngineSettings
 
 __all__ = [
     "QUERIES_MAX",
@@ -29,7 +30,8 @@ __all__ = [
 __getattr__ = exporter(
     __name__,
     {
-        **dict.fromkeys(("QUERIES_MAX", "Engine", "EngineSettings"), "engine"),
+        **dict.fromkeys(("QUERIES_MAX", "Engine"), "engine"),
+        "EngineSettings": "jobs.workplace",
         **dict.fromkeys(("EventBus", "PipelineEvent", "Subscription"), "jobs.events"),
         **dict.fromkeys(("BatchResult", "JobState", "JobStatus", "NodeCount", "QueryStatus"), "jobs.status"),
     },

@@ -84,7 +84,7 @@ class ChainReading:
 
     With a `strategy` (of a `Partitioning`, as is `function`) it packs rows by lane; else it runs the chain, and stages
     what leaves it if `stages`. It reads `columns` of the topic, for these `inputs` of the chain; `schemas` are the
-    columns of all inputs of the chain.
+    columns of all inputs of the chain. `plugins` is the plugin folder of the pipeline.
     """
 
     columns: str
@@ -94,6 +94,7 @@ class ChainReading:
     function: str | None = None
     lane_count: int = 1
     stages: bool = False
+    plugins: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +119,8 @@ class SourceSpec:
     is `tagged`, its offsets name its node, so that those of several sources can be told apart.
 
     `event_time` is the column whose watermark operators in or behind Spark's plan wait for: rows that are left out move
-    it too. When no row came for `idle_after_ms`, a row that stands for none moves it on with the clock.
+    it too. When no row came for `idle_after_ms`, a row that stands for none moves it on at the pace of the clock, from
+    where it stands: that is in the checkpoint `watermark_in`, `watermark_ms` behind the rows.
 
     Where no row has to leave its reader (`spark/planning/direct.py`), `direct` are the columns that this reads.
 
@@ -142,6 +144,8 @@ class SourceSpec:
     tagged: bool = False
     event_time: str | None = None
     idle_after_ms: int | None = None
+    watermark_ms: int = 0
+    watermark_in: str | None = None
     tables: dict[str, TopicLocation] = field(default_factory=dict)
 
     @property
@@ -191,7 +195,8 @@ class Output:
     `value_format` says how the writer makes values of them, where it does that row by row. `key` names the column with
     the key of a record; where several make it up, the writer puts `key_parts` together. `headers` names the column with
     the headers of records. Rows of a table have a key; where they delete, their records have no value. A topic takes no
-    record batch above `batch_bytes_max`.
+    record batch above `batch_bytes_max`. `deletes` names the column that is true for rows which
+    only delete their key. A sink in Python is found in the folder `plugins` as well.
     """
 
     node: str
@@ -209,11 +214,23 @@ class Output:
     row_limit: int = 0
     headers: str | None = None
     table: Literal["upsert", "delete"] | None = None
+    plugins: str | None = None
+    settings: dict[str, Any] | None = None
+    """Of a sink in Python."""
+    deletes: str | None = None
 
 
 def physical_columns(output: Output) -> list[str]:
     """What the writer reads of a row for this output."""
-    names = [output.value, output.key, *output.key_parts, output.keep, output.headers, *output.columns.values()]
+    names = [
+        output.value,
+        output.key,
+        *output.key_parts,
+        output.keep,
+        output.headers,
+        output.deletes,
+        *output.columns.values(),
+    ]
     return [name for name in names if name is not None]
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from headrace.lazy import exporter
 
 if TYPE_CHECKING:
-    from headrace.sql.declarations import declared_streams, declared_tables
+    from headrace.sql.declarations import declared_streams, declared_tables, unread_views
     from headrace.sql.functions import SPARK_FUNCTIONS
     from headrace.sql.language import expand, is_complete, print_statement, read_annotations
     from headrace.sql.looking import LOOK, Look, Wanted, defined_names, read_look, read_wanted
@@ -58,12 +58,13 @@ __all__ = [
     "read_look",
     "read_requests",
     "read_wanted",
+    "unread_views",
     "written_by",
 ]
 
 # Who only asks a server, and wants to know that a statement is a question, must not load all operators.
 _NAMES = {
-    "declarations": ("declared_streams", "declared_tables"),
+    "declarations": ("declared_streams", "declared_tables", "unread_views"),
     "functions": ("SPARK_FUNCTIONS",),
     "language": ("expand", "is_complete", "print_statement", "read_annotations"),
     "looking": ("LOOK", "Look", "Wanted", "defined_names", "read_look", "read_wanted"),

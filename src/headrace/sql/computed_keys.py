@@ -63,7 +63,8 @@ def computed_keys(
     names = frozenset(name.lower() for _, name in made.values())
     time = None if hidden_time is None else _free(hidden_time.lstrip("_"), has_column, taken)
     step = _step(writer, made.values(), [] if time is None else [f"{hidden_time} AS {print_name(time)}"])
-    return ComputedKeys(replace(select, keys=tuple(keys), items=items), names, (step,), time)
+    computed = tuple((spelling, name) for spelling, (_, name) in made.items())
+    return ComputedKeys(replace(select, keys=tuple(keys), items=items, computed=computed), names, (step,), time)
 
 
 def _spelling(expression: Expression) -> str:

@@ -13,10 +13,11 @@ from headrace.sql.connectors import TRIGGER_CONNECTOR, Connector
 from headrace.sql.expressions import check_expression
 from headrace.sql.language.parser import read_statements
 from headrace.sql.language.script import Script
-from headrace.sql.language.statement_tree import ColumnDefinition, Create, CreateTrigger
+from headrace.sql.language.statement_tree import ColumnDefinition, Create, CreateTrigger, CreateView
 from headrace.sql.language.tree import Name, Option
 from headrace.sql.language.values import print_name
 from headrace.sql.language.variables import expand
+from headrace.sql.language.walk import names_read
 from headrace.sql.late_options import split_late
 from headrace.sql.steps import Piece
 from headrace.sql.stream_options import in_settings
@@ -177,6 +178,14 @@ def declared_streams(sql: str) -> frozenset[str]:
     """The names of the streams, tables and triggers that a script declares. Raises InvalidSyntax."""
     _, statements = read_statements(expand(sql, {}))
     return frozenset(one.name.text for one in statements if isinstance(one, Create | CreateTrigger))
+
+
+def unread_views(sql: str) -> frozenset[str]:
+    """The names of the views that a script declares and does not read. Raises InvalidSyntax."""
+    _, statements = read_statements(expand(sql, {}))
+    read = {name.text.lower() for statement in statements for name in names_read(statement)}
+    views = (one.name.text for one in statements if isinstance(one, CreateView))
+    return frozenset(name for name in views if name.lower() not in read)
 
 
 def _item(column: ColumnDefinition) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Final
 
 from sqlglot import exp
@@ -47,6 +48,13 @@ def _refuse_over(script: Script, expression: Expression) -> None:
         raise script.error(f"{name}(…) OVER (…) stands in the SELECT list only", expression.span, hint=hint)
 
 
+# How Flink's older SQL names the bounds of a window.
+_BOUND: Final = re.compile(r"(tumble|hop|session|cumulate)_(start|end|rowtime)")
+
+
 def _hint(name: str) -> str | None:
+    if _BOUND.fullmatch(name):
+        bound = "_window_end" if name.endswith("_end") else "_window_start"
+        return f"write FROM stream WINDOW TUMBLING(1m) or FROM TUMBLE(…), and name {bound}"
     other = HINTS.get(name)
     return f"Spark calls it {other}" if other else did_you_mean(name, SPARK_FUNCTIONS)

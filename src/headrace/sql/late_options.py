@@ -87,5 +87,5 @@ def _settings(script: Script, policy: Option, kept: Option | None, topic: Option
 
 
 def _is_only_for_late(policy: Option, options: dict[str, Option]) -> bool:
-    bad_rows = options.get("bad_rows")
-    return policy.value == "dead_letter" and (bad_rows is None or bad_rows.value != "dead_letter")
+    on_error = options.get("on_error")
+    return policy.value == "dead_letter" and (on_error is None or on_error.value != "dead_letter")

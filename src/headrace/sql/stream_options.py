@@ -1,6 +1,6 @@
 """Options of a stream that other engines spell in their own way: put into the settings that they stand for.
 
-'error.strategy' = 'drop' | 'retry' | 'dlq' | 'fail'     bad_rows
+'error.strategy' = 'drop' | 'retry' | 'dlq' | 'fail'     on_error, as does the older name bad_rows
 'event.time.format' = 'iso8601' | 'epoch_millis'         what TIMESTAMP columns are read as anyway
 'event.time.format' = 'epoch_seconds' | a pattern        event_time_format
 """
@@ -12,6 +12,7 @@ from typing import Final
 
 from headrace.errors import InvalidInput, did_you_mean
 from headrace.formats.value_format import READ_ANYWAY
+from headrace.operators.topic_source import OLDER_NAME
 from headrace.operators.value_formats import check_time_format
 from headrace.sql.language.script import Script
 from headrace.sql.language.statement_tree import Create
@@ -19,7 +20,7 @@ from headrace.sql.language.tree import Name, Option
 
 STRATEGY: Final = "error.strategy"
 FORMAT: Final = "event.time.format"
-_BAD_ROWS: Final = "bad_rows"
+_ON_ERROR: Final = "on_error"
 _STRATEGIES: Final = {
     "drop": "drop",
     "retry": "retry",
@@ -36,22 +37,31 @@ def in_settings(script: Script, statement: Create) -> Create:
     if said is not None:
         _check_format(script, statement, said, options)
     needless = [said] if said is not None and said.value in READ_ANYWAY else []
-    kept = [_bad_rows(script, option, options) for option in statement.options if option not in needless]
+    # The default of the older name: it says nothing about expressions that fail.
+    older = options.get(OLDER_NAME)
+    needless += [older] if older is not None and older.value == "drop" and len(_said(options)) == 1 else []
+    kept = [_on_error(script, option, options) for option in statement.options if option not in needless]
     return replace(statement, options=tuple(kept))
 
 
-def _bad_rows(script: Script, option: Option, options: dict[str, Option]) -> Option:
-    if option.name.text != STRATEGY:
+def _on_error(script: Script, option: Option, options: dict[str, Option]) -> Option:
+    name = option.name.text
+    if name not in _said(options):
         return option
-    if _BAD_ROWS in options:
-        raise script.error(f"{STRATEGY} and {_BAD_ROWS} say the same thing twice", option.span)
+    others = [other for other in _said(options) if other != name]
+    if others:
+        raise script.error(f"{name} and {others[0]} say the same thing twice", option.span)
     strategy = _STRATEGIES.get(str(option.value).lower())
     if strategy is None:
         hint = did_you_mean(str(option.value), _STRATEGIES)
         raise script.error(
             f"no strategy {option.value!r} for bad rows", option.span, valid=tuple(_STRATEGIES), hint=hint
         )
-    return Option(Name(_BAD_ROWS, option.name.span), strategy, option.exact, option.span)
+    return Option(Name(_ON_ERROR, option.name.span), strategy, option.exact, option.span)
+
+
+def _said(options: dict[str, Option]) -> list[str]:
+    return [name for name in (STRATEGY, OLDER_NAME, _ON_ERROR) if name in options]
 
 
 def _check_format(script: Script, statement: Create, format_: Option, options: dict[str, Option]) -> None:

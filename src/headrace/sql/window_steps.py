@@ -18,6 +18,7 @@ from headrace.sql.changes import Changes, require_ids
 from headrace.sql.language.dialect import (
     AggregateCall,
     aggregates_in,
+    calls_in,
     has_aggregate_inside,
     is_column,
     is_star,
@@ -155,14 +156,27 @@ class _Output:
             alias = item.alias.text if item.alias else item.expression.tree.name
             return Piece(f"{_OTHER_BOUNDS[item.expression.tree.name.lower()]} AS {print_name(alias)}", item.span)
         self._require_known_columns(item.expression)
-        return Piece(self._behind.text(item.expression, item.text, item.span), item.span)
+        text = self._behind.text(item.expression, item.text, item.span, self._named_in(item.expression))
+        return Piece(text, item.span)
 
     def condition(self, having: Expression) -> Piece:
         """HAVING, with the names of its aggregates in their place."""
-        calls = aggregates_in(having.tree)
-        text = self._behind.expression(having, [(call.span, self._name(call)) for call in calls])
+        text = self._behind.expression(having, self._named_in(having))
         self._require_known_columns(having)
         return Piece(text, having.span)
+
+    def _named_in(self, expression: Expression) -> list[tuple[Span, str]]:
+        """Where aggregates and computed keys stand, and what they are called in the output."""
+        calls = [(call.span, self._name(call)) for call in aggregates_in(expression.tree)]
+        return [*calls, *self._keys_in(expression)]
+
+    def _keys_in(self, expression: Expression) -> list[tuple[Span, str]]:
+        keys, within = dict(self._select.computed), [call.span for call in aggregates_in(expression.tree)]
+        return [
+            (span, print_name(keys[spelling]))
+            for span, spelling in (calls_in(expression.tree) if keys else ())
+            if spelling in keys and not any(part.start <= span.start < part.end for part in within)
+        ]
 
     def _add_item(self, item: Item) -> None:
         calls = aggregates_in(item.expression.tree)
@@ -172,6 +186,11 @@ class _Output:
             hint = "compute the inner one in a query of its own, in FROM"
             raise self._writer.script.error("an aggregate cannot stand in another", item.span, hint=hint)
         whole = calls[0] if calls[0].span == item.expression.span else None
+        if whole is None and item.alias is not None and self._names_bounds(item.expression):
+            # The bounds are known behind the window only: there the rest is computed.
+            for call in calls:
+                self._name(call)
+            return
         if item.alias is not None:
             name = print_name(item.alias.text)
             text = self._writer.text(item.expression, item.text, item.span)
@@ -184,6 +203,13 @@ class _Output:
             hint = f"write {item.text} AS name"
             raise self._writer.script.error("an aggregate inside an expression needs a name", item.span, hint=hint)
         self._names_by_item[item] = name
+
+    def _names_bounds(self, expression: Expression) -> bool:
+        inside = [call.span for call in aggregates_in(expression.tree)]
+        return any(
+            name.lower() in WINDOW_BOUNDS and not any(part.start <= span.start < part.end for part in inside)
+            for name, span in self._writer.columns_in(expression)
+        )
 
     def _name(self, call: AggregateCall) -> str:
         """What the result of a call is named in the output; a call that is not there yet is added."""
@@ -208,6 +234,7 @@ class _Output:
         if self._operator.is_row_by_row:
             return
         inside = [call.span for call in aggregates_in(expression.tree)]
+        inside += [span for span, _ in self._keys_in(expression)]
         hidden = (EVENT_TIME,) if self._operator.output == "bounds" else ()
         known = {name.lower().strip("`") for name in (*self.names, *hidden)}
         for name, span in self._writer.columns_in(expression):

@@ -60,7 +60,7 @@ def test_a_query_that_reads_no_topic_gets_the_newest_version(stack: Stack) -> No
 
 def test_a_window_behind_a_lookup_goes_on_through_a_restart(stack: Stack) -> None:
     """Each row counts with what the table said when it came; the window that was open is closed by the second run."""
-    events, target = stack.topic("events"), stack.name("sums")
+    events, target = stack.topic("events", partitions=1), stack.name("sums")
     limits = stack.topic("limits", [{"k": "a", "maximum": 5}, {"k": "b", "maximum": 1}], partitions=1)
     document = stack.pipeline(
         f"""topic {events} schema="k STRING, n INT, ts TIMESTAMP" event_time=ts watermark="1 second" ! @with.left

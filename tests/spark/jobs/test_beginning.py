@@ -180,7 +180,7 @@ def test_a_version_that_fails_to_start_leaves_the_one_before_its_state(
         f'topic {source} schema="id BIGINT, k STRING" ! deduplicate k as a ! to-topic {target}', name
     )
     with monkeypatch.context() as patch:
-        patch.setattr("headrace.spark.engine.align", _fails)
+        patch.setattr("headrace.spark.jobs.launching.align", _fails)
         with pytest.raises(ExternalFailure, match="the disk is full"):
             stack.engine.start(other, begin="earliest")
     stack.produce(source, [*ROWS, *MORE])

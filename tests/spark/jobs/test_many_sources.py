@@ -90,7 +90,8 @@ def test_a_union_of_topics_in_a_batch_and_in_a_stream(stack: Stack) -> None:
 @pytest.mark.parametrize("between", [pytest.param("", marks=pytest.mark.slow), '! filter "price > 0"'])
 def test_the_newest_row_of_another_topic_through_a_restart(stack: Stack, between: str) -> None:
     """Through the sources' readers, and through Spark's plan."""
-    trades, quotes, target = stack.topic("trades"), stack.topic("quotes"), stack.name("quoted")
+    trades, quotes = (stack.topic(name, partitions=1) for name in ("trades", "quotes"))
+    target = stack.name("quoted")
     document = stack.pipeline(
         f"""topic {trades} schema="k STRING, n INT, ts TIMESTAMP" event_time=ts max_rows_per_batch=15 as trades
           ! @quoted.left

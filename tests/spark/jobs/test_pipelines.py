@@ -17,8 +17,9 @@ from confluent_kafka import Consumer, Producer
 from headrace.errors import InvalidGraph, InvalidInput, NeedsBegin, NotFound
 from headrace.log.testing import bomb
 from headrace.server.lag import LiveLag
-from headrace.spark import Engine, PipelineEvent
+from headrace.spark import PipelineEvent
 from headrace.spark.jobs.job import Job
+from headrace.spark.jobs.launching import Launching
 from headrace.spark.jobs.query import RunningQuery
 from headrace.sql import parse
 from headrace.wire.client import Client
@@ -45,14 +46,14 @@ def test_what_a_query_reports_while_others_are_launched_counts(stack: Stack, mon
     document = stack.pipeline(
         f"topic {source} {SCHEMA} event_time=ts as src ! to-topic {target}\n@src ! {window} ! to-topic {target}-counts"
     )
-    start_query, report, reported = Engine._start_query, Job.report, set[str]()
+    start_query, report, reported = Launching._start_query, Job.report, set[str]()
 
     def take_note(job: Job, run_id: str, progress: Any) -> None:
         report(job, run_id, progress)
         reported.add(run_id)
 
-    def start_and_let_it_report(engine: Engine, *given: Any) -> RunningQuery:
-        running = start_query(engine, *given)
+    def start_and_let_it_report(launching: Launching, *given: Any) -> RunningQuery:
+        running = start_query(launching, *given)
         deadline_s = time.monotonic() + DEADLINE_S
         while running.run_id not in reported:
             assert time.monotonic() < deadline_s
@@ -60,7 +61,7 @@ def test_what_a_query_reports_while_others_are_launched_counts(stack: Stack, mon
         return running
 
     monkeypatch.setattr(Job, "report", take_note)
-    monkeypatch.setattr(Engine, "_start_query", start_and_let_it_report)
+    monkeypatch.setattr(Launching, "_start_query", start_and_let_it_report)
     stack.engine.start(document)
     read = [dict(query.positions) for query in stack.engine.status(document.name).queries]
     assert [sum(positions.values()) for positions in read] == [len(ROWS), len(ROWS)]

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import time
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 import pytest
+from confluent_kafka import Producer
 
 from headrace.errors import InvalidGraph
 from headrace.operators import Catalogue
+from headrace.spark.sources.topic_source import Pace
 from headrace.sql import parse
 
 if TYPE_CHECKING:
@@ -43,6 +46,64 @@ def test_the_last_window_of_a_quiet_stream_closes(stack: Stack, window: str) -> 
     assert [(row["k"], row["n"]) for row in rows] == [("a", 3)]
     (query,) = stack.engine.status(document.name).queries
     assert {count.node: count.rows_out_total for count in query.nodes}["rows"] == 3
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize("aggregate", ["count(*) AS n", "CAST(count(*) + 0 * stddev_pop(x) AS BIGINT) AS n"])
+def test_events_of_the_past_are_not_late_after_a_quiet_time(stack: Stack, aggregate: str) -> None:
+    """In a chain and in Spark's plan: event time goes on at the pace of the clock, and not to what it shows."""
+    source, target = stack.topic("in", partitions=1), stack.name("out")
+    document = stack.pipeline(
+        f'topic {source} schema="k STRING, x DOUBLE, ts TIMESTAMP" event_time=ts idle_timeout=500ms as rows'
+        f' ! tumbling-window 1s time=ts keys=k aggregates="{aggregate}" ! to-topic {target}'
+    )
+    stack.engine.start(document)
+    for seconds in (1, 331):
+        moment = datetime(2020, 1, 1, tzinfo=UTC) + timedelta(seconds=seconds + 0.9)
+        stack.produce(source, [{"k": "a", "x": 1.5, "ts": moment.isoformat()}])
+        # The window of the row closes although no other row comes.
+        wanted, deadline_s = len(stack.rows(target)) + 1, time.monotonic() + DEADLINE_S
+        while len(stack.rows(target)) < wanted and time.monotonic() < deadline_s:
+            time.sleep(0.2)
+        assert len(stack.rows(target)) == wanted, seconds
+    stack.engine.stop(document.name)
+    assert [row["n"] for row in stack.rows(target)] == [1, 1]
+
+
+@pytest.mark.spark
+def test_rows_of_a_partition_that_comes_later_are_not_late(stack: Stack) -> None:
+    source, target = stack.topic("in", partitions=2), stack.name("out")
+    document = stack.pipeline(
+        f'topic {source} schema="k STRING, ts TIMESTAMP" event_time=ts as rows'
+        f' ! tumbling-window 10s time=ts keys=k aggregates="count(*) AS n" as counts ! to-topic {target}'
+    )
+    stack.engine.start(document)
+    for partition, last in ((0, 61), (1, 59)):
+        producer = Producer({"bootstrap.servers": stack.bootstrap, "log_level": 0})
+        for seconds in range(last + 1):
+            row = {"k": "a", "ts": (datetime(2020, 1, 1, tzinfo=UTC) + timedelta(seconds=seconds)).isoformat()}
+            producer.produce(source, json.dumps(row), partition=partition)
+        assert producer.flush(30) == 0
+        assert stack.engine.wait_idle(document.name, DEADLINE_S)
+    stack.engine.stop(document.name)
+    assert [row["n"] for row in stack.rows(target)] == [20] * 5
+
+
+def test_event_time_of_a_quiet_stream_keeps_the_pace_of_the_clock() -> None:
+    """In milliseconds: the stream becomes idle when the clock shows 1,000,500."""
+    pace = Pace(1_000_500)
+    assert pace.reached_ms(31_000, 1_000_500, 500) == 31_000
+    assert pace.reached_ms(31_000, 1_002_500, 500) == 33_000
+    # Spark has seen the row that told it, or not yet: the time is counted once.
+    assert pace.reached_ms(33_000, 1_003_500, 500) == 34_000
+    assert pace.reached_ms(33_000, 1_003_600, 500) == 34_100
+
+
+def test_rows_that_have_their_time_from_the_clock_are_not_passed() -> None:
+    """They were read two seconds after their micro-batch began."""
+    pace = Pace(1_000_500)
+    assert pace.reached_ms(1_002_000, 1_003_000, 500) == 1_002_500
+    assert pace.reached_ms(1_002_000, 1_004_000, 500) == 1_003_500
 
 
 @pytest.mark.spark

@@ -111,7 +111,7 @@ class _Reader:
         return config
 
     def _named(self, operator: OperatorEntry, config: dict[str, Json], name: Token) -> None:
-        if name.text not in operator.settings:
+        if name.text not in (*operator.settings, *operator.older_settings):
             hint = did_you_mean(name.text, operator.settings) or 'an expression stands in quotes: "a = 1"'
             message = f"{operator.spec.name} has no setting {name.text!r}"
             raise self._error(message, name, hint, operator.settings)

@@ -15,6 +15,8 @@ COLUMN: Final = "column"
 LITERAL: Final = "literal"
 # A value under a name, computed by another form (see `specs.Shaping`).
 MADE: Final = "made"
+# Null for rows that its only argument raises for.
+TRY: Final = "try"
 # The type of a bare NULL.
 VOID: Final = "VOID"
 
@@ -39,7 +41,9 @@ def parts_of(form: Form) -> Iterator[Form]:
 
 
 def may_raise(form: Form) -> bool:
-    return any(part[0].endswith("!") for part in parts_of(form))
+    # What is tried may raise, and nobody hears of it; what that is computed of is another matter.
+    parts = form[2][2:] if form[0] == TRY else form[2:]
+    return form[0].endswith("!") or any(may_raise(part) for part in parts if isinstance(part, tuple))
 
 
 def is_cheap(form: Form) -> bool:

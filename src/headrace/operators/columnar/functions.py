@@ -22,6 +22,7 @@ FUNCTION_NAMES: Final = frozenset({
     "length", "char_length", "character_length", "len", "lower", "lcase", "upper", "ucase", "concat", "replace",
     "substring", "substr", "trim", "ltrim", "rtrim", "startswith", "endswith", "contains", "split", "get",
     "regexp_extract", "hour", "minute", "second", "year", "month", "day", "dayofmonth", "date_format",
+    "try_add", "try_subtract", "try_multiply", "try_divide", "try_mod", "to_json", "named_struct",
 })  # fmt: skip
 
 

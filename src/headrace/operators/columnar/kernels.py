@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from decimal import Decimal
 from typing import Any, Final
@@ -238,8 +239,23 @@ def _written(part: str, number: int) -> str:
     return f"+{number}" if number > 9999 else f"{number:04d}" if number >= 0 else f"-{-number:04d}"
 
 
+def _json(names: str, *values: Any) -> Any:
+    """A JSON object for each row, without what is null, as Spark writes it."""
+    keys: list[str] = json.loads(names)
+    count = next((len(value) for value in values if isinstance(value, pa.Array)), 1)
+    columns = [value.to_pylist() if isinstance(value, pa.Array) else [value.as_py()] * count for value in values]
+    texts = [_json_object(keys, row) for row in zip(*columns, strict=True)]
+    found = pa.array(texts, pa.string())
+    return found if any(isinstance(value, pa.Array) for value in values) else found[0]
+
+
+def _json_object(keys: list[str], row: tuple[Any, ...]) -> str:
+    known = {key: value for key, value in zip(keys, row, strict=True) if value is not None}
+    return json.dumps(known, ensure_ascii=False, separators=(",", ":"))
+
+
 # Operations that look at all their operands, also where one is null.
-LOOK_AT_ALL: Final = frozenset({"<=>"})
+LOOK_AT_ALL: Final = frozenset({"<=>", "json!"})
 # Operations that look at their second operand first.
 BACKWARDS: Final = frozenset({"%", "%!", "/", "/!"})
 
@@ -293,5 +309,7 @@ KERNELS: Final[dict[str, Callable[..., Any]]] = {
     "month": _time_field(_months),
     "day": _time_field(_days),
     "date format": _date_format,
+    # It never raises, and is written one by one: only for rows that want it.
+    "json!": _json,
     **CONVERSIONS,
 }

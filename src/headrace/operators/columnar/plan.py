@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
 from itertools import pairwise
 from typing import Final, TypeAlias
@@ -11,7 +12,7 @@ from sqlglot.dialects.dialect import Dialect
 from sqlglot.tokenizer_core import Token, TokenType
 
 from headrace.graph.schema import Schema
-from headrace.operators.columnar.forms import COLUMN, VOID, Form, is_literal, literal
+from headrace.operators.columnar.forms import COLUMN, TRY, VOID, Form, is_literal, literal, may_raise
 from headrace.operators.columnar.functions import FUNCTION_NAMES, FUNCTIONS, Call
 from headrace.operators.columnar.types import (
     INTEGERS,
@@ -35,6 +36,13 @@ _COMPARISONS: Final[dict[type[exp.Expr], str]] = {
     exp.LT: "<", exp.LTE: "<=", exp.EQ: "=", exp.NEQ: "!=", exp.GT: ">", exp.GTE: ">=", exp.NullSafeEQ: "<=>",
 }  # fmt: skip
 _ARITHMETIC: Final[dict[type[exp.Expr], str]] = {exp.Add: "+", exp.Sub: "-", exp.Mul: "*"}
+# Functions that are null where an operation fails, as the parser has them.
+_TRIED: Final[dict[type[exp.Expr] | str, type[exp.Binary]]] = {
+    exp.SafeAdd: exp.Add, exp.SafeSubtract: exp.Sub, exp.SafeMultiply: exp.Mul, exp.SafeDivide: exp.Div,
+    "try_mod": exp.Mod,
+}  # fmt: skip
+# Values that JSON has, written alike by Spark and by Arrow.
+_JSON: Final = (*INTEGERS, "STRING", "BOOLEAN")
 # Words that may stand before a bracket and are no functions.
 _WORDS: Final = frozenset({"and", "or", "not", "in", "when", "then", "else", "case", "between", "like", "is"})
 # What a part of an expression may consist of; `safe` and `typed` are for other dialects than Spark's.
@@ -92,7 +100,10 @@ class Planner:
         rule = _CHOICES.get(type(tree))
         if rule is not None:
             return rule(self, tree)
-        function = FUNCTIONS.get(tree.name.lower() if isinstance(tree, exp.Anonymous) else type(tree))
+        name = tree.name.lower() if isinstance(tree, exp.Anonymous) else type(tree)
+        if name in _TRIED:
+            return _tried(self, tree, _TRIED[name])
+        function = FUNCTIONS.get(name)
         if function is None:
             raise NotExact(type(tree).__name__)
         return function(Call(tree, self.form, self.texts))
@@ -178,6 +189,25 @@ def _division(planner: Planner, tree: exp.Expr) -> Form:
 
 def _is_divisor(form: Form) -> bool:
     return is_literal(form) and form[2] not in (None, 0)
+
+
+def _tried(planner: Planner, tree: exp.Expr, operation: type[exp.Binary]) -> Form:
+    """`try_divide(a, b)` and its like."""
+    left, right = tree.expressions if isinstance(tree, exp.Anonymous) else (tree.this, tree.expression)
+    found = planner.form(operation(this=exp.paren(left.copy()), expression=exp.paren(right.copy())))
+    # Decimals that do not fit are null there, and here nobody looks.
+    return (TRY, found[1], found) if may_raise(found) else found
+
+
+def _json(planner: Planner, tree: exp.Expr) -> Form:
+    """`to_json(named_struct('name', value, …))`: `(json!, type, names, *values)`"""
+    parts = tree.this.expressions if isinstance(tree.this, exp.Struct) else []
+    if not parts or not all(isinstance(part, exp.PropertyEQ) for part in parts) or tree.args.get("options"):
+        raise NotExact("to_json of something else")
+    forms = [planner.form(part.expression) for part in parts]
+    if any(form[1] not in _JSON for form in forms):
+        raise NotExact("values that Spark alone writes")
+    return ("json!", "STRING", json.dumps([part.name for part in parts]), *forms)
 
 
 def _comparison(planner: Planner, tree: exp.Expr) -> Form:
@@ -314,4 +344,5 @@ _CHOICES: Final[dict[type[exp.Expr], _Rule]] = {
     exp.If: _if,
     exp.Nullif: _null_if,
     exp.Coalesce: _coalesce,
+    exp.JSONFormat: _json,
 }

@@ -11,9 +11,9 @@ import pyarrow as pa
 import pyarrow.compute
 from numpy.typing import NDArray
 
-from headrace.errors import HeadraceError
+from headrace.errors import HeadraceError, InvalidInput
 from headrace.operators.arrow_types import arrow_type
-from headrace.operators.columnar.forms import COLUMN, LITERAL, MADE, VOID, Form, frozen, may_raise
+from headrace.operators.columnar.forms import COLUMN, LITERAL, MADE, TRY, VOID, Form, columns_of, frozen, may_raise
 from headrace.operators.columnar.kernels import BACKWARDS, KERNELS, LOOK_AT_ALL, literal_value
 
 # The stubs know no functions of values of just any type.
@@ -183,4 +183,18 @@ def _coalesce(values: Values, arguments: Sequence[Form]) -> Value:
     return found
 
 
-_LAZY = {"and": _and, "or": _or, "case": _case, "coalesce": _coalesce}
+def _tried(values: Values, arguments: Sequence[Form]) -> Value:
+    """Null for rows that the form raises for, which are found by halving."""
+    (form,) = arguments
+    count = values.rows.num_rows
+    try:
+        return values.of(form)
+    except InvalidInput:
+        if count == 1 or not columns_of(form):
+            return pa.scalar(None, arrow_type(form[1]))
+    is_first = np.arange(count) < count // 2
+    halves = (values.only(pa.array(wanted)) for wanted in (is_first, ~is_first))
+    return pa.concat_arrays([half.spread(_tried(half, arguments)) for half in halves])
+
+
+_LAZY = {TRY: _tried, "and": _and, "or": _or, "case": _case, "coalesce": _coalesce}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import product
 from pathlib import Path
@@ -12,19 +12,20 @@ from typing import TYPE_CHECKING
 from headrace.errors import Conflict, CorruptData
 from headrace.graph.document import Node
 from headrace.operators import Catalogue
-from headrace.operators.plugin_folder import plugin_folder
 from headrace.operators.serial_chain import ChainPlan
-from headrace.serial import LaneResult, LocalFiles, Manifest, Moment, StateStore, Version
+from headrace.serial import LaneResult, LocalFiles, Manifest, Moment, Progress, StateStore, Version
 from headrace.serial.versions import file_names
 from headrace.spark.chains.batch_signals import NO_SIGNALS, BatchSignals
 from headrace.spark.chains.due_mark import DueMark
 from headrace.spark.chains.orders import ORDERS_PROPERTY, ChainRecord, Orders
+from headrace.spark.chains.partitions import SourcePartitions
 from headrace.spark.chains.tables import TableReading, in_versions
+from headrace.spark.reading.positions import watermark_ms
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-# A partition without rows for this long no longer holds the watermark back.
+# A partition without rows for this long no longer holds the watermark back; without a first row, since the query began.
 IDLE_US = 30_000_000
 # An operator that does not come back from one call within this is ended, and the task with it.
 CALL_LIMIT_S = 300.0
@@ -40,7 +41,7 @@ class LanesChanged(Conflict):
 @dataclass(slots=True)
 class ChainDriver:
     """Belongs to one running query. `delay_us` is how far out of order rows may come; when none came for
-    `idle_timeout_us`, event time goes on with the clock."""
+    `idle_timeout_us`, event time goes on at the pace of the clock."""
 
     plan: ChainPlan
     directory: Path
@@ -54,9 +55,17 @@ class ChainDriver:
     """What the chain looks up."""
     is_called: bool = True
     """Whether it is called without rows, too."""
+    partitions: SourcePartitions = field(default_factory=SourcePartitions)
+    """Those of its topics: one without a first row holds the watermark."""
+    until_end: bool = False
+    """Whether the query reads what is there now and ends: a partition without rows is at its end."""
+    plugins: str | None = None
+    """The plugin folder that its operators are from."""
     has_due_timers: bool = False
     """Whether the watermark has reached times that operators wait for: they are called in the next micro-batch."""
     _obsolete: set[str] = field(default_factory=set)
+    _idle: frozenset[int] = frozenset()
+    """Partitions that had no records left to read when they became idle."""
     _next: tuple[tuple[Node, ...], str] | None = None
     """Operators that were asked for, and the identity of the query with them."""
 
@@ -91,14 +100,22 @@ class ChainDriver:
         moment = Moment(batch, watermark_us, now_us, CALL_LIMIT_S, handed_us, last.before_us)
         plan = self.running(last, signals)
         tables = in_versions(self.tables, offsets)
-        orders = Orders(plan, moment, str(self.directory), last.manifest, plugin_folder(), signals.offered, tables)
+        orders = Orders(plan, moment, str(self.directory), last.manifest, self.plugins, signals.offered, tables)
         frame.sparkSession.sparkContext.setLocalProperty(ORDERS_PROPERTY, orders.to_json())
         return moment
 
     def after(
-        self, last: ChainRecord, moment: Moment, results: Sequence[LaneResult], signals: BatchSignals = NO_SIGNALS
+        self,
+        last: ChainRecord,
+        moment: Moment,
+        results: Sequence[LaneResult],
+        signals: BatchSignals = NO_SIGNALS,
+        offsets: str | None = None,
     ) -> ChainRecord:
-        """The record of a micro-batch whose winning tasks left these results. Raises Conflict, CorruptData."""
+        """The record of a micro-batch with these offsets, whose winning tasks left these results.
+
+        Raises Conflict, CorruptData; and ExternalFailure where the log has to be asked and does not answer.
+        """
         self._require_lanes(last)
         stages = range(1 + max((result.stage for result in results), default=0))
         ran = {(result.stage, result.lane) for result in results}
@@ -108,15 +125,25 @@ class ChainDriver:
         for result in results:
             for partition, us in result.latest_us.items():
                 latest[partition] = max(us, latest.get(partition, us))
-        progress = last.progress.advanced(latest, moment.now_us, self.delay_us, IDLE_US)
-        if self.idle_timeout_us is not None:
-            progress = progress.idled(moment.now_us, self.delay_us, self.idle_timeout_us, moment.handed_us)
+        progress = self._progress(last.progress, latest, moment, offsets)
         for reached_us in signals.watermarks_us:
             progress = progress.raised(reached_us)
         waiting = (result.next_event_us for result in results if result.next_event_us is not None)
         self._note_due(progress.has_reached(min(waiting, default=None)))
         nodes = last.nodes if self._next is None else self._next[0]
         return ChainRecord(_merged(last.manifest, results), progress, self.lane_count, nodes, moment.watermark_us)
+
+    def _progress(self, last: Progress, latest_us: Mapping[int, int], moment: Moment, offsets: str | None) -> Progress:
+        now_us, text = moment.now_us, offsets or ""
+        partitions = frozenset() if self.until_end else self.partitions.all(text)
+        due = last.idle(now_us, IDLE_US, partitions) - latest_us.keys()
+        # One that became idle stays so until it has rows: it is looked at once.
+        unread = self.partitions.unread(text, due - self._idle)
+        self._idle = due - unread
+        progress = last.advanced(latest_us, now_us, self.delay_us, IDLE_US, partitions=partitions, unread=unread)
+        if self.idle_timeout_us is None:
+            return progress
+        return progress.idled(now_us, self.delay_us, self.idle_timeout_us, IDLE_US, moment.handed_us)
 
     def identity(self, last: str) -> str:
         """Of the query from the next micro-batch on."""
@@ -156,7 +183,7 @@ def batch_time_us(offsets: str) -> int:
 
 def batch_watermark_us(offsets: str) -> int:
     """Spark's watermark in a batch, by its write-ahead file: what waited for it leaves Spark's plan in that batch."""
-    return int(json.loads(offsets.splitlines()[1])["batchWatermarkMs"]) * 1000
+    return watermark_ms(offsets) * 1000
 
 
 def _merged(manifest: Manifest, results: Sequence[LaneResult]) -> dict[str, dict[int, Version]]:

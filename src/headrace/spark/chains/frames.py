@@ -12,6 +12,7 @@ import pyarrow as pa
 from headrace.graph.schema import UNKNOWN, Schema, backquoted, parse_type
 from headrace.operators import Catalogue
 from headrace.operators.imports import load_object
+from headrace.operators.plugin_folder import plugin_folder, use_plugin_folder
 from headrace.operators.serial_chain import ChainPlan
 from headrace.serial import Partitioning
 from headrace.serial.key_hash import KEY_SEPARATOR, NULL_KEY
@@ -155,9 +156,10 @@ def _with_chosen_lane(frame: DataFrame, schema: Schema, partitioning: Partitioni
     Rows that tell a time are none of its business: they go to the first lane."""
     from pyspark.sql.types import IntegerType, StructField, StructType  # noqa: PLC0415
 
-    names = list(schema.names)
+    names, plugins = list(schema.names), plugin_folder()
 
     def choose(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        use_plugin_folder(plugins)
         function = None if partitioning.function is None else load_object(partitioning.function)
         first_row = 0
         for batch in batches:

@@ -34,6 +34,8 @@ from headrace.spark.writing.staging import message_of
 
 _ASIDE_TYPES: dict[str, pa.DataType] = {LETTER_COLUMN: pa.string(), CHAIN_COLUMN: pa.binary()}
 _ASIDES = pa.schema(_ASIDE_TYPES)
+# In one worker: pipelines that were started with other code have a catalogue of their own.
+CATALOGUES_KEPT = 16
 # From one micro-batch to the next.
 _stores = Stores()
 
@@ -159,10 +161,10 @@ def _widened(batch: pa.RecordBatch, output: pa.Schema) -> pa.RecordBatch:
 
 
 def current_catalogue() -> Catalogue:
-    """As of now: files of the plugin folder may have changed since the last micro-batch."""
+    """Of the plugin folder that the orders name; should its files change, of these."""
     return _catalogue_as_of(folder_signature())
 
 
-@lru_cache(maxsize=1)
+@lru_cache(maxsize=CATALOGUES_KEPT)
 def _catalogue_as_of(signature: object) -> Catalogue:
     return load_catalogue()

@@ -16,6 +16,7 @@ from headrace.serial import Moment
 from headrace.spark.chains.driver import CALL_LIMIT_S, ChainDriver
 from headrace.spark.chains.due_mark import DueMark
 from headrace.spark.chains.orders import ORDERS_PROPERTY, Orders
+from headrace.spark.chains.partitions import FedTopic, SourcePartitions
 from headrace.spark.chains.tables import TableReading
 from headrace.spark.compiling.compilation import Compilation
 from headrace.spark.planning.plan import QueryPlan
@@ -23,8 +24,10 @@ from headrace.spark.planning.query_chain import keeps_records
 from headrace.spark.planning.ways import way_of
 
 
-def make_driver(compilation: Compilation, plan: QueryPlan, directory: Path) -> ChainDriver | None:
-    """For a query with a chain; None for others."""
+def make_driver(
+    compilation: Compilation, plan: QueryPlan, directory: Path, *, until_end: bool = False
+) -> ChainDriver | None:
+    """For a query with a chain; None for others. With `until_end` it reads what is there now, and ends."""
     chain = compilation.chain_of(plan)
     if chain is None:
         return None
@@ -45,7 +48,31 @@ def make_driver(compilation: Compilation, plan: QueryPlan, directory: Path) -> C
         behind,
         table_readings(compilation, chain),
         chain.is_called(compilation.catalogue),
+        _partitions(compilation, plan, chain),
+        until_end,
+        plugin_folder(),
     )
+
+
+def _partitions(compilation: Compilation, plan: QueryPlan, chain: ChainPlan) -> SourcePartitions:
+    """Of topics whose records come into the chain with an event time. Of rows that Spark's plan made of others, nobody
+    knows the partition."""
+    if not keeps_records(plan, chain):
+        return SourcePartitions()
+    document, placed = compilation.validated.document, compilation.placement(plan)
+    in_plan = placed is not None and placed.way_in == "rows"
+    numbers: dict[str, list[int]] = {}
+    for number, one in enumerate(chain.inputs):
+        above = [] if one.schema.event_time is None else document.leading_to([one.source]).nodes
+        for source in (node for node in plan.sources if node.operator == "topic" and node in above):
+            numbers.setdefault(source.id, []).append(plan.sources.index(source) if in_plan else number)
+    topics = {
+        node: FedTopic(
+            compilation.specs.location(str(document.node(node).config["topic"])), tuple(dict.fromkeys(found))
+        )
+        for node, found in numbers.items()
+    }
+    return SourcePartitions(topics, tuple(compilation.ranges))
 
 
 @contextmanager

@@ -9,7 +9,6 @@ from operator import and_
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from headrace.errors import InvalidInput
 from headrace.graph.document import Node
 from headrace.graph.schema import Schema, backquoted
 from headrace.graph.validation import Validated
@@ -34,12 +33,14 @@ from headrace.spark.compiling.blame import blaming
 from headrace.spark.compiling.counts import RowCounting, aside_counts, asides_of, functions, wanted_only
 from headrace.spark.compiling.source_specs import Range, SourceSpecs, SourceUse
 from headrace.spark.planning.chain_pushdown import wanted_of_inputs
+from headrace.spark.planning.checks import letter_topics, require_topic
 from headrace.spark.planning.direct import Direct, direct_query
-from headrace.spark.planning.outputs import dead_letter_output, make_output
+from headrace.spark.planning.outputs import bad_record_outputs, dead_letter_output, make_output
 from headrace.spark.planning.placement import Placement, place
 from headrace.spark.planning.plan import QueryPlan
 from headrace.spark.planning.pushdown import prefilter_of
 from headrace.spark.planning.query_chain import chain_of, keeps_records
+from headrace.spark.planning.retractions import retraction_columns
 from headrace.spark.planning.ways import chain_reading, topic_readings
 from headrace.spark.planning.wide import View, WideRow
 from headrace.spark.reading.prefilter import Prefilter
@@ -127,15 +128,16 @@ class Compilation:
         row, view = WideRow.of(frame, self._schema(plan.base), keep)
         outputs: list[Output] = []
         views: dict[str, View] = {plan.base.id: view}
+        retracted = retraction_columns(plan.base, self.catalogue)
         for branch in plan.branches:
             current = view
             for node, step in branch.steps:
                 with blaming(node):
                     current = views[node.id] = row.apply(current, step)
             with blaming(branch.sink):
-                outputs.append(make_output(branch.sink, self.catalogue, current, row))
-        if plan.bad_rows_of is not None and (topic := self._topic_config(plan.bad_rows_of).dead_letter):
-            outputs.append(dead_letter_output(plan.bad_rows_of, topic, BAD_COLUMN))
+                outputs.append(make_output(branch.sink, self.catalogue, current, row, retracted))
+        if plan.bad_rows_of is not None and BAD_COLUMN in frame.columns:
+            outputs += bad_record_outputs(plan.bad_rows_of, self._topic_config(plan.bad_rows_of).dead_letter)
         outputs += self._letter_outputs(plan)
         return CompiledQuery(plan, self._finished(plan, row, views, outputs), tuple(outputs), placed)
 
@@ -309,12 +311,7 @@ class Compilation:
 
     def _chained(self, frames: Sequence[DataFrame], plan: QueryPlan, serial: ChainPlan) -> DataFrame:
         with blaming(serial.nodes[0]):
-            if (
-                plan.sources[0].operator != "topic"
-                and serial.partitioning(self.catalogue) is None
-                and serial.is_stateful(self.catalogue)
-            ):
-                raise InvalidInput("as_topic is for rows of a topic", hint="leave partitioned as it is: by_key")
+            require_topic(plan, serial, self.catalogue)
             read = serial.reading(
                 [handed_over(one.schema, frame) for one, frame in zip(serial.inputs, frames, strict=True)]
             )
@@ -343,14 +340,8 @@ class Compilation:
     def _letter_outputs(self, plan: QueryPlan) -> list[Output]:
         """The topic for rows that the chain's operators set aside. Raises InvalidInput where nodes name several."""
         serial = self.chain_of(plan)
-        named = {
-            topic: node
-            for node in (serial.nodes if serial else ())
-            if (topic := getattr(self.validated.configs[node.id], "dead_letter", None)) is not None
-        }
-        if len(named) > 1:
-            raise InvalidInput("neighbouring serial nodes name different dead-letter topics", valid=tuple(named))
-        return [dead_letter_output(node, topic, LETTER_COLUMN) for topic, node in named.items()]
+        named = {} if serial is None else letter_topics(serial, self.validated)
+        return [dead_letter_output(plan.node(node), topic, LETTER_COLUMN) for topic, node in named.items()]
 
     def _condition(self, node: Node, before: Node) -> str | None:
         step = self.catalogue.get(node.operator).row_step(self.validated.configs[node.id], self._schema(before))

@@ -72,6 +72,10 @@ class Recounting:
 
     def late_rows(self, node: str, batch: MicroBatch) -> int:
         """Runs a batch. Raises what that raises, and NotFound where records are gone."""
+        with self.catalogue.active():
+            return self._late_rows(node, batch)
+
+    def _late_rows(self, node: str, batch: MicroBatch) -> int:
         (edge,) = self.document.inputs_of(node)
         validated = validate(self._rows_before(edge, self.closing_times[node]), self.catalogue)
         read = {known.id for known in validated.document.nodes}

@@ -70,7 +70,7 @@ class SourceSpecs:
             format=_format_of(config),
             start=self.ranges[node.id].start,
             max_rows_per_batch=config.max_rows_per_batch,
-            fail_on_bad=config.bad_rows in ("fail", "retry"),
+            fail_on_bad=config.on_error in ("fail", "retry"),
             end=self.ranges[node.id].end,
             prefilter=use.prefilter,
             serves_chain=use.serves_chain,
@@ -80,6 +80,8 @@ class SourceSpecs:
             tagged=use.tagged,
             event_time=self._event_time(config, use),
             idle_after_ms=_idle_after_ms(config, use),
+            watermark_ms=duration_ms(config.watermark),
+            watermark_in=None if self.checkpoint is None else str(self.checkpoint),
             tables=use.tables,
         )
 

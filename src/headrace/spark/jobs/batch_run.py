@@ -16,6 +16,7 @@ from headrace.spark.jobs.progress import Counts
 from headrace.spark.jobs.query import batch_range, topics_of
 from headrace.spark.jobs.sink import write_once
 from headrace.spark.jobs.status import BatchResult
+from headrace.spark.planning.error_nodes import errors_node
 from headrace.spark.planning.queries import plan_queries
 from headrace.spark.specs import Output, SinkSpec
 
@@ -35,7 +36,9 @@ def run_once(
     staging = directory / run
     rows: dict[str, int] = {}
     bad: dict[str, int] = {}
+    hidden: set[str] = set()
     for plan in plan_queries(compilation.validated, compilation.catalogue):
+        hidden |= plan.hidden
         compiled = compilation.query(plan)
         staging.mkdir(parents=True, exist_ok=True)
         query = f"{name}.{plan.name}.{run}"
@@ -45,7 +48,10 @@ def run_once(
         rows |= figures.rows_of(0)
         bad |= {node: count for node, count in figures.of_figure("failed").items() if count}
     counts = Counts.of((o._name or "", o.get) for o in compilation.observations)
-    return BatchResult({**rows, **counts.nodes}, {**bad, **counts.bad}, time.monotonic() - began_s)
+    passed, aside = {**rows, **counts.nodes}, compilation.validated.aside
+    errors = {of: passed[name] for name, of in aside.items() if name == errors_node(of) and passed.get(name)}
+    shown = {node: count for node, count in passed.items() if node not in hidden}
+    return BatchResult(shown, {**bad, **counts.bad, **errors}, time.monotonic() - began_s)
 
 
 def refuse_clocks(validated: Validated) -> None:

@@ -12,13 +12,14 @@ from typing import Final, Literal, TypeAlias, get_args
 
 from headrace.errors import HeadraceError, InvalidInput, NeedsBegin
 from headrace.graph.document import Document
-from headrace.graph.validation import Validated, validate
+from headrace.graph.validation import Validated
 from headrace.log import hold_owners
 from headrace.operators import Catalogue
 from headrace.spark.jobs.ledger import Entry, Ledger, folders, read_ledger
 from headrace.spark.planning.meaning import Difference, Meaning, difference, renaming
 from headrace.spark.planning.plan import QueryPlan, identity
 from headrace.spark.planning.queries import plan_queries
+from headrace.spark.planning.row_errors import runnable
 from headrace.spark.reading.positions import lower, position_in
 from headrace.spark.reading.starts import resolve_start
 from headrace.spark.specs import Offsets, TopicLocation
@@ -208,8 +209,12 @@ def begun(
     `starts` is by source node: what its settings say. Raises NeedsBegin, NotFound (a topic), and InvalidInput for
     sources that cannot begin there.
     """
-    if found.has_commits and not reset and begin is None and found.anew:
-        raise needs_begin(found.pipeline, found.anew)
+    # Where failing rows are written from is no decision: where the others are.
+    undecided = tuple(one for one in found.anew if not one.plan.is_for_errors)
+    if found.has_commits and not reset and begin is None and undecided:
+        raise needs_begin(found.pipeline, undecided)
+    is_late = found.has_commits and not reset and begin is None
+    follows = [one for one in found.anew if is_late and one.plan.is_for_errors and one.topics]
     kept = {one.plan.name for one in found.beginnings if one.goes_on and not reset}
     unused = {one.name for one in found.stored if not one.has_commits} - kept
     ledger, taken, made = found.ledger, found.taken - unused, []
@@ -218,7 +223,8 @@ def begun(
         if one.plan.name not in kept or not one.goes_on:
             name, ledger = ledger.named(own_name(one.plan), taken, unused)
             taken |= {name}
-            opened = _begun(found, replace(one, stored=None, renamed={}), locate, starts, begin)
+            place: Begin | None = "last-commit" if one in follows else begin
+            opened = _begun(found, replace(one, stored=None, renamed={}), locate, starts, place)
             opened = replace(opened, plan=replace(one.plan, name=name))
         made.append(opened)
     made = _carrying(made, [one.name for one in found.stored if one.has_commits and one.name not in kept])
@@ -399,7 +405,7 @@ def _known(versions: Iterable[Document], catalogue: Catalogue) -> dict[str, Mean
     found: dict[str, Meaning] = {}
     for document in versions:
         try:
-            plans = plan_queries(validate(document, catalogue), catalogue)
+            plans = plan_queries(runnable(document, catalogue), catalogue)
         except HeadraceError:
             continue  # of an operator that is not there any more
         for plan in plans:

@@ -35,12 +35,17 @@ class Decisions:
     bootstrap: str
     jobs_directory: Path
     log_directory: Path | None
-    catalogue: Catalogue
     locate: Locate
     versions: Callable[[str], Iterable[Document]]
 
     def made(
-        self, validated: Validated, *, begin: Begin | None = None, reset: bool = False, resumed: bool = False
+        self,
+        validated: Validated,
+        catalogue: Catalogue,
+        *,
+        begin: Begin | None = None,
+        reset: bool = False,
+        resumed: bool = False,
     ) -> Decision:
         """Nothing is written by it. `resumed`: the version ran before a crash.
 
@@ -49,7 +54,7 @@ class Decisions:
         pipeline = validated.document.name
         with self._client() as client:
             places = Places(client, self.jobs_directory, self.log_directory, lambda: self.versions(pipeline))
-            found = succession(validated, self.catalogue, places, resumed=resumed)
+            found = succession(validated, catalogue, places, resumed=resumed)
         ledger, beginnings = begun(found, self.locate, source_starts(validated), begin=begin, reset=reset)
         return Decision(pipeline, beginnings, ledger, read_ledger(self.jobs_directory, pipeline))
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any, Final
 
 from headrace import errors
@@ -49,6 +50,17 @@ _DEFECT = re.compile(
     r"|Unicode\w+|Value|ZeroDivision)Error\b",
     re.MULTILINE,
 )
+
+
+@contextmanager
+def named_failure(document: Document) -> Iterator[None]:
+    """Raises the same error for a failure in a batch as a stream shows in its status; Spark's own is its cause."""
+    try:
+        yield
+    except HeadraceError:
+        raise
+    except Exception as error:
+        raise explain(error, document)[0] from error
 
 
 def explain(failure: BaseException, document: Document = _NO_PIPELINE) -> tuple[HeadraceError, bool]:

@@ -6,9 +6,9 @@ import logging
 import threading
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from headrace.causes import known_cause
 from headrace.errors import EngineLost, HeadraceError, JobFailed, QueryStuck
@@ -17,6 +17,7 @@ from headrace.spark.jobs.events import EventBus
 from headrace.spark.jobs.failures import explain, is_outside
 from headrace.spark.jobs.status import JobState, JobStatus
 from headrace.spark.jobs.watchdog import Stall, Watchdog, WatchLimits
+from headrace.spark.specs import Offsets
 
 if TYPE_CHECKING:
     from pyspark.sql.streaming.listener import StreamingQueryProgress
@@ -42,6 +43,8 @@ EARLY_REPORTS_MAX = 1_000
 
 _log = logging.getLogger(__name__)
 
+Located: TypeAlias = Callable[[HeadraceError, Validated, Mapping[str, Offsets]], HeadraceError]
+
 
 @dataclass(frozen=True, slots=True)
 class Turns:
@@ -63,13 +66,18 @@ class Job:
         *,
         turns: Turns | None = None,
         limits: WatchLimits | None = None,
+        located: Located = lambda error, validated, ends: error,
     ) -> None:
-        """`stopped_by_signal` is told the pipeline's name when a signal has stopped it."""
+        """`stopped_by_signal` is told the pipeline's name when a signal has stopped it. `located` finds the row that
+        an expression failed for, behind what sources have committed."""
         self.validated = validated
+        self._located = located
         self._turns = turns or Turns(threading.Semaphore())
         self._watchdog = Watchdog(limits or WatchLimits())
         self._stall: Stall | None = None
         self._waits_for: str | None = None
+        # What outside was at fault when it was last started again, until a query has moved since.
+        self._missing: str | None = None
         self._has_run = False
         self._stopped_by_signal = stopped_by_signal
         self.pipeline = validated.document.name
@@ -126,7 +134,7 @@ class Job:
         except QueryStuck as error:
             self._fail(error)
             raise
-        self._error = None
+        self._error = self._missing = None
         self._set_state("stopped")
         self._events.publish(self.pipeline, "stopped")
 
@@ -136,7 +144,7 @@ class Job:
 
     @property
     def error(self) -> HeadraceError | None:
-        """Why it failed, or why it is being started again."""
+        """Why it failed, or why it was started again, until a query has moved since."""
         return self._error
 
     @property
@@ -145,17 +153,18 @@ class Job:
             return list(self._queries)
 
     def status(self) -> JobStatus:
+        restarts = self._restarts
         return JobStatus(
             pipeline=self.pipeline,
             state=self._state,
-            content_hash=self.validated.document.content_hash,
+            content_hash=self.validated.as_written.content_hash,
             queries=tuple(running.progress.status() for running in self.queries),
             error=self._error.to_dict() if self._error else None,
             started_ms=self._started_ms,
-            restarts=self._restarts,
+            restarts=restarts,
             paused_by=next((running.paused_by for running in self.queries if running.paused_by), None),
             parameters={node: own for running in self.queries for node, own in running.parameters.items()},
-            waits_for=self._waits_for if self._stall is None else str(self._stall),
+            waits_for=(self._missing or self._waits_for) if self._stall is None else str(self._stall),
             stalled_s=0.0 if self._stall is None else self._stall.seconds,
         )
 
@@ -167,15 +176,20 @@ class Job:
                 return
             for running in self.queries:
                 if running.run_id == run_id:
-                    running.moved()
-                    details = running.progress.add(report, self.validated.document)
+                    self._moved(running)
+                    details = running.progress.add(report, self.validated.as_written)
                     self._events.publish(self.pipeline, "progress", details)
 
     def report_idle(self, run_id: str) -> None:
         """Called by the listener for a query that has nothing to do."""
         for running in self.queries:
             if running.run_id == run_id:
-                running.moved()
+                self._moved(running)
+
+    def _moved(self, running: RunningQuery) -> None:
+        running.moved()
+        if self._state == "running":
+            self._error = self._missing = None
 
     def _run(self) -> None:
         """Whatever is raised here has a name in the job's status: a job never stands still without a word."""
@@ -187,14 +201,16 @@ class Job:
             _log.exception("job %s failed", self.pipeline)
             self._fail(_named(error))
 
-    def _set_running(self) -> None:
-        self._error = None
+    def _set_running(self, after: BaseException | None = None) -> None:
+        """After a failure its error stays in sight: that queries were started does not show that it has passed."""
+        if after is None or isinstance(after, EngineLost):
+            self._error = self._missing = None
         self._set_state("running")
         if self._has_run:
             return
         self._has_run = True
         chains = {running.progress.plan.name: str(running.placement) for running in self._queries if running.placement}
-        details: dict[str, object] = {"content_hash": self.validated.document.content_hash, "chains": chains}
+        details: dict[str, object] = {"content_hash": self.validated.as_written.content_hash, "chains": chains}
         self._events.publish(self.pipeline, "started", details)
 
     def _launch_queries(self) -> None:
@@ -302,7 +318,7 @@ class Job:
                 continue
             finally:
                 self._turns.free.release()
-            self._set_running()
+            self._set_running(after=failure)
             return True
 
     def _may_go_on(self, failure: BaseException) -> bool:
@@ -312,8 +328,10 @@ class Job:
         if not (is_lost or is_outside(failure) or (retriable and self._restarts < RESTARTS_MAX)):
             self._fail(error)
             return False
-        self._restarts += not is_lost
+        # In this order: whoever sees a restart sees its reason.
         self._error = error
+        self._missing = error.message if is_outside(failure) and not is_lost else None
+        self._restarts += not is_lost
         self._set_state("starting", reason=error.message, restart=self._restarts)
         return not self._stopping.wait(TURN_POLL_S if is_lost else self._delay_s(error, is_outside(failure)))
 
@@ -333,12 +351,15 @@ class Job:
 
     def _explained(self, failure: BaseException) -> tuple[HeadraceError, bool]:
         """The error to show, and whether to run again: a source may want that for records that cannot be read."""
-        error, retriable = explain(failure, self.validated.document)
+        error, retriable = explain(failure, self.validated.as_written)
+        if not retriable and error.record is None and not isinstance(failure, HeadraceError):
+            ends = {node: offsets for running in self.queries for node, offsets in running.progress.ends.items()}
+            error = self._located(error, self.validated, ends)
         return error, retriable or self._retries_records(error)
 
     def _retries_records(self, error: HeadraceError) -> bool:
         config = self.validated.configs.get(error.node or "")
-        return error.record is not None and getattr(config, "bad_rows", None) == "retry"
+        return error.record is not None and getattr(config, "on_error", None) == "retry"
 
     def _delay_s(self, error: HeadraceError, outside: bool) -> float:
         if outside:
@@ -348,7 +369,7 @@ class Job:
         return min(RETRY_DELAY_MAX_S, RESTART_DELAY_S * 2.0 ** (self._restarts - 1))
 
     def _fail(self, error: HeadraceError) -> None:
-        self._error = error
+        self._error, self._missing = error, None
         self._set_state("failed", reason=error.message)
         self._events.publish(self.pipeline, "error", error.to_dict(), node=error.node)
 

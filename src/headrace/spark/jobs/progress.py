@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from headrace.graph.document import Document
@@ -14,6 +14,7 @@ from headrace.spark.jobs.late_counts import LateCounts
 from headrace.spark.jobs.query_figures import QueryFigures
 from headrace.spark.jobs.status import NodeCount, QueryStatus
 from headrace.spark.jobs.totals import Reported, TotalsFile
+from headrace.spark.planning.error_nodes import errors_node
 from headrace.spark.planning.plan import QueryPlan
 from headrace.spark.reading.positions import parse_offsets
 from headrace.spark.specs import node_of
@@ -61,13 +62,16 @@ class QueryProgress:
             "batch": report.batchId,
             "batch_ms": self.batch_ms,
             "duration_ms": dict(report.durationMs),
-            "nodes": nodes,
+            "nodes": {node: rows for node, rows in nodes.items() if node not in self.plan.hidden},
             "edges": {f"{e.source}→{e.target}": nodes[e.source] for e in document.edges if e.source in nodes},
             "partitions": {partition: end - before.get(partition, end) for partition, end in after.items()},
             "lag": dict(self.lag),
-            "bad": sum(bad.values()) + self.figures.failed_in(report.batchId),
+            "bad": sum(bad.values()) + self.figures.failed_in(report.batchId) + self._failed_among(nodes),
             "late": self.late.fresh(),
         }
+
+    def _failed_among(self, rows: Mapping[str, int]) -> int:
+        return sum(rows.get(made, 0) for made, of in self.plan.aside.items() if made == errors_node(of))
 
     @property
     def is_settled(self) -> bool:
@@ -109,17 +113,28 @@ class QueryProgress:
     def status(self) -> QueryStatus:
         counted = self.figures.by_node()
         late = self.late.totals()
-        counts = [self._count(node, rows, counted.get(node, {}), late) for node, rows in self.rows.items()]
+        errors = self._errors()
+        # Nodes that are there for failing rows are part of others.
+        rows = {**dict.fromkeys(errors, 0), **{n: c for n, c in self.rows.items() if n not in self.plan.hidden}}
+        counts = [
+            replace(one, bad_total=one.bad_total + errors.get(one.node, 0))
+            for one in (self._count(node, passed, counted.get(node, {}), late) for node, passed in rows.items())
+        ]
         return QueryStatus(
             self.plan.name,
             self.batch,
             self.batch_ms,
             dict(self.lag),
             tuple(counts),
-            self.plan.members,
+            tuple(node for node in self.plan.members if node not in self.plan.hidden),
             self.positions,
             dict(self.signals),
         )
+
+    def _errors(self) -> dict[str, int]:
+        """Node → rows that its expressions failed for."""
+        made = {errors_node(of): of for of in self.plan.aside.values()}
+        return {of: self.rows[name] for name, of in made.items() if name in self.rows}
 
     def _count(self, node: str, rows: int, counted: Mapping[str, int], late: Mapping[str, int]) -> NodeCount:
         """Rows of a node, and what Spark and the node's tasks counted besides."""

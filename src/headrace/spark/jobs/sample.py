@@ -111,6 +111,11 @@ class Sampling:
             for node in validated.order
         }
 
+    def rows_of(self, validated: Validated, node: str, ranges: dict[str, Range], limit: int) -> list[dict[str, Any]]:
+        """Rows that a sink gets of these ranges, without the state that operators had."""
+        compilation = self.compilation(validated, ranges)
+        return _rows(compilation, self._leaving(compilation)[node], limit)
+
     def _round(self, validated: Validated, records: int) -> Sample:
         compilation = self._ranged(validated, records)
         rows = _rows(compilation, self._leaving(compilation)[_SINK], ROWS_COLLECTED_MAX)

@@ -9,11 +9,11 @@ from typing import Any
 
 from headrace.errors import InvalidInput, NotFound, did_you_mean
 from headrace.graph.document import Document
-from headrace.graph.validation import validate
 from headrace.operators import Catalogue
 from headrace.operators.serial_chain import require_adjustable
 from headrace.signals import SignalRequest
 from headrace.spark.planning.queries import plan_queries
+from headrace.spark.planning.row_errors import runnable
 
 
 def signal_to(
@@ -52,7 +52,7 @@ def _require_closable(document: Document, nodes: Sequence[str], catalogue: Catal
     stateful = [node for node, spec in operators.items() if spec.kind == "relational" and spec.stateful]
     if not stateful or any(spec.kind == "serial" for spec in operators.values()):
         return
-    plans = plan_queries(validate(document, catalogue), catalogue)
+    plans = plan_queries(runnable(document, catalogue), catalogue)
     if not any(node in plan.in_chain for plan in plans for node in stateful):
         raise InvalidInput(
             f"{operators[stateful[0]].name} cannot be closed by a signal: in Spark's plan a window ends when the "
@@ -67,7 +67,7 @@ def _require_change(document: Document, node: str, parameters: Mapping[str, Any]
     operator = catalogue.get(document.node(node).operator)
     require_adjustable(operator, node, parameters)
     changed = tuple(replace(n, config={**n.config, **parameters}) if n.id == node else n for n in document.nodes)
-    plans = plan_queries(validate(replace(document, nodes=changed), catalogue), catalogue)
+    plans = plan_queries(runnable(replace(document, nodes=changed), catalogue), catalogue)
     if operator.spec.kind != "serial" and not any(node in plan.in_chain for plan in plans):
         raise InvalidInput(
             f"{node!r} runs in Spark's plan, whose settings are fixed while it runs",

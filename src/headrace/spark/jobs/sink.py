@@ -166,12 +166,12 @@ class Committer:
         return self.signals.of_batch(last, offsets, deployed)
 
     def _chain_record(
-        self, last: CommitRecord, results: Sequence[LaneResult], signals: BatchSignals
+        self, last: CommitRecord, offsets: str, results: Sequence[LaneResult], signals: BatchSignals
     ) -> ChainRecord | None:
         if self.chain is None:
             return None
         before = ChainRecord.from_json(last.chain)
-        return before if self._moment is None else self.chain.after(before, self._moment, results, signals)
+        return before if self._moment is None else self.chain.after(before, self._moment, results, signals, offsets)
 
     def _signals_record(
         self, last: CommitRecord, results: Sequence[LaneResult], signals: BatchSignals
@@ -199,7 +199,7 @@ class Committer:
         self._checkpoint.sync(last.time_ms)
         results = results_of(lane for message in messages for lane in message.lanes)
         batch_signals = self._signals_of(last, offsets)
-        chain = self._chain_record(last, results, batch_signals)
+        chain = self._chain_record(last, offsets, results, batch_signals)
         signals = self._signals_record(last, results, batch_signals)
         counts = TaskCounts.of(results, messages)
         record = CommitRecord(

@@ -61,7 +61,8 @@ class JobStatus:
     parameters: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
     """Node → settings that signals changed, as they are in force: the document has the others."""
     waits_for: str | None = None
-    """What holds it up: Spark that starts, its turn to start, or a query that has not moved for long."""
+    """What holds it up: Spark that starts, its turn to start, a query that has not moved for long, or what outside was
+    at fault when it was last started again (a registry, a broker, a disk)."""
     stalled_s: float = 0.0
     """For how long that query has not moved."""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import reduce
 
 import pyarrow as pa
 
@@ -26,6 +27,7 @@ from headrace.operators.topic_sink import ToTopicConfig
 from headrace.operators.value_formats import value_format
 from headrace.spark.planning.outputs import plain_output, takes_columns
 from headrace.spark.planning.plan import Branch
+from headrace.spark.planning.retractions import takes_retractions
 from headrace.spark.specs import Output, Shaping
 
 # Types whose text Arrow writes as Spark does: they can be keys.
@@ -45,9 +47,15 @@ class Shaped:
 
 
 def shaped(
-    branches: Iterable[Branch], columns: Schema, catalogue: Catalogue, *, filtered_before: bool = False
+    branches: Iterable[Branch],
+    columns: Schema,
+    catalogue: Catalogue,
+    *,
+    filtered_before: bool = False,
+    retracted: Sequence[str] = (),
 ) -> Shaped:
     """For rows of these columns, hidden ones included. With `filtered_before` they fulfil the first condition already.
+    Rows whose `retracted` columns are all null are retractions.
 
     Raises OnlySpark.
     """
@@ -59,7 +67,7 @@ def shaped(
         for number, (node, step) in enumerate(branch.steps):
             rows = rows if filtered_before and number == 0 else _behind(rows, node, step, names)
             counted[node.id] = _name(rows.keep)
-        outputs.append(_output(branch.sink, rows, names, catalogue))
+        outputs.append(_output(branch.sink, rows, names, catalogue, _all_null(retracted, columns)))
     return Shaped(_shaping(names, outputs, counted), tuple(outputs))
 
 
@@ -93,7 +101,7 @@ def _shaping(names: _Names, outputs: Sequence[Output], counted: dict[str, str | 
     taken = [
         name
         for output in outputs
-        for name in (*output.columns.values(), output.key, *output.key_parts, output.keep)
+        for name in (*output.columns.values(), output.key, *output.key_parts, output.keep, output.deletes)
         if name in names.made
     ]
     keeps = tuple(dict.fromkeys(output.keep for output in outputs))
@@ -110,7 +118,13 @@ def _behind(rows: RowForms, node: Node, step: RowStep, names: _Names) -> RowForm
     return replace(following, keep=names.of(("is true", "BOOLEAN", following.keep), node))
 
 
-def _output(sink: Node, rows: RowForms, names: _Names, catalogue: Catalogue) -> Output:
+def _all_null(retracted: Sequence[str], columns: Schema) -> Form | None:
+    found = RowForms.of(columns).columns
+    nulls: list[Form] = [("is null", "BOOLEAN", found[name]) for name in retracted]
+    return reduce(lambda one, other: ("and", "BOOLEAN", one, other), nulls) if nulls else None
+
+
+def _output(sink: Node, rows: RowForms, names: _Names, catalogue: Catalogue, deletes: Form | None) -> Output:
     config, output = plain_output(sink, catalogue)
     if isinstance(config, ToTopicConfig) and config.headers is not None:
         raise OnlySpark(f"Spark makes the headers for {sink.operator}")
@@ -123,6 +137,8 @@ def _output(sink: Node, rows: RowForms, names: _Names, catalogue: Catalogue) -> 
         if not takes_columns(config):
             output = _with_values(output, config, sink, rows)
     if isinstance(config, ToTableConfig):
+        if deletes is not None and takes_retractions(config):
+            output = replace(output, deletes=_name(names.of(deletes, sink)))
         return _with_key(output, key_columns(config.key), sink, rows, names)
     if isinstance(config, ToTopicConfig) and config.key is not None:
         return _with_key(output, (config.key,), sink, rows, names)

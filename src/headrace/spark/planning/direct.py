@@ -12,10 +12,9 @@ from headrace.graph.schema import Schema
 from headrace.operators import Catalogue
 from headrace.operators.row_forms import has_arrow_type
 from headrace.spark.planning.branches import OnlySpark, Shaped, shaped
-from headrace.spark.planning.outputs import dead_letter_output
+from headrace.spark.planning.outputs import bad_record_outputs
 from headrace.spark.planning.plan import Branch, QueryPlan
 from headrace.spark.planning.pushdown import is_whole_prefilter
-from headrace.spark.specs import BAD_COLUMN
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +36,7 @@ def direct_query(plan: QueryPlan, columns: Schema, dead_letter: str | None, cata
         found = shaped(plan.branches, columns, catalogue, filtered_before=_is_filtered_before(plan.branches, read))
     except OnlySpark:
         return None
-    letters = () if dead_letter is None else (dead_letter_output(plan.source, dead_letter, BAD_COLUMN),)
+    letters = bad_record_outputs(plan.source, dead_letter)
     return Direct(str(read), Shaped(found.shaping, (*found.outputs, *letters)))
 
 

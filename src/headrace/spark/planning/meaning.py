@@ -27,7 +27,8 @@ class Meaning:
 
     @classmethod
     def of(cls, plan: QueryPlan) -> Meaning:
-        return cls(identity(plan), plan.chain, plan.edges, plan.in_chain, plan.keeps_state)
+        in_chain = plan.in_chain - plan.aside.keys()
+        return cls(identity(plan), plan.written_chain, plan.written_edges, in_chain, plan.keeps_state)
 
     @property
     def topics(self) -> dict[str, str]:

@@ -11,9 +11,11 @@ from pathlib import Path
 from headrace.errors import InvalidInput
 from headrace.formats import check_writing, with_schema
 from headrace.graph.document import Node
+from headrace.graph.schema import backquoted
 from headrace.operators import Catalogue
 from headrace.operators.file_sink import ToFileConfig
 from headrace.operators.json_rows import json_rows
+from headrace.operators.plugin_folder import plugin_folder
 from headrace.operators.preview import PreviewConfig
 from headrace.operators.python_sink import ToPythonConfig
 from headrace.operators.spec import OperatorConfig
@@ -21,12 +23,14 @@ from headrace.operators.table_keys import key_columns
 from headrace.operators.table_sink import ToTableConfig
 from headrace.operators.topic_sink import HEADERS_TYPE, ToTopicConfig
 from headrace.operators.value_formats import value_format
+from headrace.spark.planning.error_nodes import ERRORS_KEPT, errors_node
 from headrace.spark.planning.wide import View, WideRow
-from headrace.spark.specs import Output
+from headrace.spark.specs import BAD_COLUMN, Output
 
 
-def make_output(sink: Node, catalogue: Catalogue, view: View, row: WideRow) -> Output:
-    """Adds to the wide row what this sink needs. Raises InvalidInput for a sink that no writer knows."""
+def make_output(sink: Node, catalogue: Catalogue, view: View, row: WideRow, retracted: Sequence[str] = ()) -> Output:
+    """Adds to the wide row what this sink needs; rows whose `retracted` columns of the base are all null are
+    retractions. Raises InvalidInput for a sink that no writer knows."""
     config, output = plain_output(sink, catalogue)
     if takes_columns(config):
         return _by_column(output, view)
@@ -39,7 +43,7 @@ def make_output(sink: Node, catalogue: Catalogue, view: View, row: WideRow) -> O
     described = _described(output, config, view, row)
     made = _as_text(described, view, row) if config.format == "json" else _by_column(described, view)
     if isinstance(config, ToTableConfig):
-        return _with_key(made, key_columns(config.key), view, row)
+        return _with_key(_with_deletes(made, retracted, row), key_columns(config.key), view, row)
     return made if config.key is None else _with_key(made, (config.key,), view, row)
 
 
@@ -55,7 +59,8 @@ def plain_output(sink: Node, catalogue: Catalogue) -> tuple[OperatorConfig, Outp
     if isinstance(config, PreviewConfig):
         return config, Output(sink.id, "preview", sink.id, "json", row_limit=config.rows)
     if isinstance(config, ToPythonConfig):
-        return config, Output(sink.id, "python", config.sink, "rows")
+        place = plugin_folder()
+        return config, Output(sink.id, "python", config.sink, "rows", plugins=place, settings=config.settings)
     raise InvalidInput(f"the sink {sink.operator!r} has no writer", node=sink.id)
 
 
@@ -69,6 +74,13 @@ def takes_columns(config: OperatorConfig) -> bool:
 def dead_letter_output(source: Node, topic: str, bad_column: str) -> Output:
     """Bad rows of a source, as finished text, into its dead-letter topic."""
     return Output(f"{source.id}.dead_letter", "topic", topic, "json", value=bad_column)
+
+
+def bad_record_outputs(source: Node, topic: str | None) -> list[Output]:
+    """For records that cannot be read: the newest to look at, and all in the dead-letter topic if one is named."""
+    name = errors_node(source.id)
+    newest = Output(name, "preview", name, "json", value=BAD_COLUMN, row_limit=ERRORS_KEPT)
+    return [newest] if topic is None else [newest, dead_letter_output(source, topic, BAD_COLUMN)]
 
 
 def _as_text(output: Output, view: View, row: WideRow) -> Output:
@@ -111,6 +123,15 @@ def _with_headers(output: Output, column: str, view: View, row: WideRow) -> tupl
     visible = tuple(name for name in view.visible if name.lower() != column.lower())
     texts = spark.col(view.physical(column)).cast(HEADERS_TYPE)
     return replace(output, headers=row.column(texts)), replace(view, visible=visible)
+
+
+def _with_deletes(output: Output, retracted: Sequence[str], row: WideRow) -> Output:
+    from pyspark.sql import functions as spark  # noqa: PLC0415
+
+    if not retracted:
+        return output
+    all_null = reduce(and_, (spark.col(backquoted(name)).isNull() for name in retracted))
+    return replace(output, deletes=row.column(all_null))
 
 
 def _with_key(output: Output, columns: Sequence[str], view: View, row: WideRow) -> Output:

@@ -25,6 +25,7 @@ from headrace.operators import Catalogue
 from headrace.operators.serial_chain import ChainPlan
 from headrace.spark.planning.branches import OnlySpark, Shaped, shaped
 from headrace.spark.planning.plan import QueryPlan
+from headrace.spark.planning.retractions import retraction_columns
 from headrace.spark.planning.ways import way_of
 
 WayIn = Literal["reader", "packets", "rows"]
@@ -52,7 +53,12 @@ def place(plan: QueryPlan, chain: ChainPlan, validated: Validated, catalogue: Ca
     """The same for the same plan: it changes nothing about the rows, only where the work is done."""
     way_in, why_in = _way_in(plan, chain, validated, catalogue)
     try:
-        found = shaped(plan.branches, _leaving(plan, chain, validated, catalogue), catalogue)
+        found = shaped(
+            plan.branches,
+            _leaving(plan, chain, validated, catalogue),
+            catalogue,
+            retracted=retraction_columns(plan.base, catalogue),
+        )
     except OnlySpark as why_out:
         return Placement(way_in, (why_in, str(why_out)))
     return Placement(way_in, (why_in, "its tasks make what sinks take"), found)

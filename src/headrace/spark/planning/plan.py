@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from typing import cast
 
 from headrace.graph.document import Edge, Json, Node, canonical_json
 from headrace.operators.row_step import RowStep
+from headrace.spark.planning.error_nodes import errors_node
 from headrace.spark.planning.tables import TABLE
 
 
@@ -46,6 +48,35 @@ class QueryPlan:
     """Nodes that Spark's plan could run, and that run in a chain all the same: their state is elsewhere."""
     keeps_state: bool = True
     """Whether any of its nodes may have state."""
+    aside: Mapping[str, str] = field(default_factory=dict, hash=False)
+    """Nodes that were put in for failing rows (`row_errors.py`), each with the node that it is for."""
+
+    @property
+    def is_for_errors(self) -> bool:
+        """Whether it does nothing but write rows that nodes of other queries failed for."""
+        return bool(self.branches) and all(branch.sink.id in self.aside for branch in self.branches)
+
+    @property
+    def written_chain(self) -> tuple[Node, ...]:
+        """The chain as the document has it: what becomes of failing rows is no part of what its state means."""
+        return tuple(_without_policy(node) for node in self.chain if node.id not in self.aside)
+
+    @property
+    def written_edges(self) -> tuple[Edge, ...]:
+        into = {edge.target: edge for edge in self.edges if edge.target in self.aside}
+        made = []
+        for edge in (one for one in self.edges if one.target not in self.aside):
+            first = edge
+            while first.source in into:
+                first = into[first.source]
+            made.append(replace(edge, source=first.source, source_port=first.source_port))
+        return tuple(sorted(made))
+
+    @property
+    def hidden(self) -> frozenset[str]:
+        """Nodes that are there for failing rows and bad records of others: no figure names them."""
+        records = () if self.bad_rows_of is None else (errors_node(self.bad_rows_of.id),)
+        return frozenset((*self.aside, *records))
 
     @property
     def sources(self) -> tuple[Node, ...]:
@@ -94,14 +125,22 @@ class QueryPlan:
         return len(self.chain) > 1
 
 
+def _without_policy(node: Node) -> Node:
+    if node.operator not in ("select", "filter"):
+        return node
+    kept = {name: value for name, value in node.config.items() if name not in ("on_error", "dead_letter")}
+    return node if len(kept) == len(node.config) else Node(node.id, node.operator, kept)
+
+
 def identity(plan: QueryPlan) -> str:
     """Changes when offsets or state of the query would mean something else: then it cannot simply go on."""
-    meaning = [node.to_dict() for node in plan.chain]
+    meaning = [node.to_dict() for node in plan.written_chain]
     if not plan.chained:
         (source,) = plan.sources
         meaning = [{"operator": source.operator, "of": source.config.get("topic", source.config.get("path"))}]
     if not plan.is_line:
-        meaning += [edge.to_dict() for edge in plan.edges]
-    if plan.in_chain and plan.keeps_state:
-        meaning.append({"in_chain": ", ".join(sorted(plan.in_chain))})
+        meaning += [edge.to_dict() for edge in plan.written_edges]
+    in_chain = plan.in_chain - plan.aside.keys()
+    if in_chain and plan.keeps_state:
+        meaning.append({"in_chain": ", ".join(sorted(in_chain))})
     return hashlib.sha256(canonical_json(cast("Json", meaning)).encode()).hexdigest()

@@ -37,7 +37,7 @@ def _plan(chain: tuple[str, ...], branches: list[Branch], validated: Validated, 
     keeps_state = any(catalogue.get(node.operator).spec.stateful for node in nodes)
     in_chain = nodes_in_chain(nodes, validated, catalogue)
     return QueryPlan(
-        chain[-1], nodes, tuple(branches), mode, bad_rows_of, edges, beside, in_chain, keeps_state
+        chain[-1], nodes, tuple(branches), mode, bad_rows_of, edges, beside, in_chain, keeps_state, validated.aside
     )  # fmt: skip
 
 

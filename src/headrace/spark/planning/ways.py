@@ -11,6 +11,7 @@ from headrace.graph.validation import Validated
 from headrace.operators import Catalogue
 from headrace.operators.columnar import Form, columns_of, may_raise, substituted
 from headrace.operators.columns import needed_columns
+from headrace.operators.plugin_folder import plugin_folder
 from headrace.operators.row_forms import RowForms
 from headrace.operators.serial_chain import ChainPlan
 from headrace.spark.planning.tables import TABLE
@@ -94,6 +95,7 @@ def topic_readings(
             schemas,
             None if lanes is None else lanes.strategy,
             None if lanes is None else lanes.function,
+            plugins=plugin_folder(),
         )
         for topic, readings in inputs.items()
     }

@@ -41,9 +41,25 @@ def position_in(write_ahead: str | None, starts: Position) -> dict[str, Offsets]
 
 def newest_position(checkpoint: Path, starts: Position) -> dict[str, Offsets]:
     """Where the micro-batch begins that Spark is planning."""
+    return position_in(_newest(checkpoint), starts)
+
+
+def newest_watermark_ms(checkpoint: Path) -> int:
+    """Spark's watermark in the newest micro-batch; 0 before there is one."""
+    write_ahead = _newest(checkpoint)
+    return 0 if write_ahead is None else watermark_ms(write_ahead)
+
+
+def watermark_ms(write_ahead: str) -> int:
+    """Spark's watermark in a micro-batch: what waited for it leaves Spark's plan in that one."""
+    return int(json.loads(write_ahead.splitlines()[1])["batchWatermarkMs"])
+
+
+def _newest(checkpoint: Path) -> str | None:
+    """The newest write-ahead file."""
     folder = checkpoint / "offsets"
     batches = [int(path.name) for path in folder.glob("*") if path.name.isdigit()]
-    return position_in((folder / str(max(batches))).read_text() if batches else None, starts)
+    return (folder / str(max(batches))).read_text() if batches else None
 
 
 def lower(one: Offsets, other: Offsets) -> Offsets:

@@ -36,7 +36,7 @@ GATHERED_ROWS = 16_384
 VALUE_BYTES_MAX = 1_000
 # Of a key and of a value in a dead letter. Escaped as JSON it may be six times as long, and must fit into a topic.
 LETTER_BYTES_MAX = 64 * 1024
-_BAD_ROWS_HINT = "bad_rows=drop counts such records, bad_rows=dead_letter keeps them in a topic"
+_BAD_ROWS_HINT = "on_error=drop counts such records, on_error=dead_letter keeps them in a topic"
 _BESIDE_TYPES = {"_offset": pa.int64(), BAD_COLUMN: pa.string(), SKIPPED_COLUMN: pa.int64()}
 
 

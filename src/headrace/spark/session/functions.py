@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -11,7 +10,7 @@ from headrace.errors import InvalidInput, NotFound
 from headrace.graph.document import Document
 from headrace.operators.arrow_types import type_name
 from headrace.operators.functions import find_function, placed_functions, python_functions
-from headrace.operators.plugin_folder import FOLDER_VARIABLE
+from headrace.operators.plugin_folder import plugin_folder, use_plugin_folder
 from headrace.serial.sql_functions import SqlFunction
 
 if TYPE_CHECKING:
@@ -26,14 +25,11 @@ def register_functions(spark: SparkSession, known: dict[str, SqlFunction], docum
     # pyspark costs half a second: it is loaded only where it is used.
     from pyspark.sql.pandas.functions import arrow_udf  # noqa: PLC0415
 
-    if folder := os.environ.get(FOLDER_VARIABLE):
-        # The JVM that starts the workers may have been started before the folder was named.
-        spark.sparkContext.environment[FOLDER_VARIABLE] = folder
     for name, function in {**python_functions(), **placed_functions(document)}.items():
         if known.get(name) is not function:
             _refuse_twin(name, known)
             make: Any = arrow_udf  # its stubs want the kind of function, which its code takes from the annotations
-            spark.udf.register(name, make(_call(name), type_name(function.gives)))
+            spark.udf.register(name, make(_call(name, plugin_folder()), type_name(function.gives)))
             known[name] = function
 
 
@@ -44,10 +40,11 @@ def _refuse_twin(name: str, known: dict[str, SqlFunction]) -> None:
         raise InvalidInput(f"{name} and {twin} differ only in case, and Spark cannot tell them apart")
 
 
-def _call(name: str) -> Any:
-    """Travels to the workers as a name: each finds the function in its own plugin folder or packages."""
+def _call(name: str, folder: str | None) -> Any:
+    """Travels to the workers as a name: each finds the function in the pipeline's plugin folder, or in packages."""
 
     def over(*columns: pa.Array[Any]) -> pa.Array[Any]:
+        use_plugin_folder(folder)
         function = find_function(name)
         if function is None:
             raise NotFound(

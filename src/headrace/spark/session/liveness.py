@@ -7,6 +7,7 @@ import logging
 import signal
 import subprocess
 import time
+from collections.abc import Iterator
 from typing import Final
 
 from headrace.errors import EngineLost
@@ -66,6 +67,18 @@ def engine_lost(error: BaseException, process: subprocess.Popen[bytes] | None = 
     if isinstance(error, Py4JNetworkError | ConnectionError):
         return EngineLost("Spark's Java process does not answer", hint=HINT)
     return None
+
+
+@contextlib.contextmanager
+def named_loss() -> Iterator[None]:
+    """Raises EngineLost for whatever a call into Java raises when nobody is there."""
+    try:
+        yield
+    except Exception as error:
+        lost = engine_lost(error)
+        if lost is None or lost is error:
+            raise
+        raise lost from error
 
 
 def forget_session() -> None:

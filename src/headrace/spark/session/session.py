@@ -43,6 +43,8 @@ appender.file.strategy.type = DefaultRolloverStrategy
 appender.file.strategy.max = 3
 """
 
+_NO_COMMAND = "headrace-looks-for-no-data-sources"
+
 # A query that has not ended after so long does not end.
 STOP_TIMEOUT_S = 30
 
@@ -57,21 +59,27 @@ _JAVA_OPTIONS = "-XX:+UseParallelGC -Xss2m -XX:+ExitOnOutOfMemoryError"
 @dataclass(frozen=True, slots=True)
 class SparkSettings:
     """`master` is local by default, or `spark://…` or `k8s://…`; `java_options` are the driver's, beside those that it
-    always has; `extra` wins over everything here."""
+    always has; `extra` wins over everything here. Without `plans_sources` no stream reads a source of ours."""
 
     directory: Path
     master: str = f"local[{TASK_SLOTS},{TASK_TRIES}]"
     driver_memory_mb: int = 1024
     shuffle_partitions: int = field(default_factory=lambda: os.cpu_count() or 2)
     java_options: str = ""
+    plans_sources: bool = True
     extra: dict[str, str] = field(default_factory=dict)
 
     @classmethod
     def below(
-        cls, data_directory: Path, master: str | None, shuffle_partitions: int | None, extra: dict[str, str]
+        cls,
+        data_directory: Path,
+        master: str | None,
+        shuffle_partitions: int | None,
+        extra: dict[str, str],
+        java_options: str = "",
     ) -> SparkSettings:
         """Of an engine that keeps its files there."""
-        own = cls(data_directory / "spark", extra=extra)
+        own = cls(data_directory / "spark", java_options=java_options, extra=extra)
         own = own if master is None else replace(own, master=master)
         return own if shuffle_partitions is None else replace(own, shuffle_partitions=shuffle_partitions)
 
@@ -90,12 +98,20 @@ def begin_session(settings: SparkSettings) -> None:
         _begun.append((settings, begun))
 
 
+def abandon_session() -> None:
+    """Ends what `begin_session` started and nobody took."""
+    while _begun:
+        _begun.pop()[1].kill()
+
+
 def _prepared(settings: SparkSettings) -> dict[str, str]:
     """All that Java finds in files and in the environment. Returns the settings of the session."""
     settings.directory.mkdir(parents=True, exist_ok=True)
-    is_local = settings.master.startswith("local")
-    os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
-    os.environ["PYSPARK_PYTHON"] = start_planners().python if is_local else sys.executable
+    # Spark looks for packages with data sources in a Python process of its own, where this is a command. Ours are
+    # registered by name.
+    os.environ["PYSPARK_DRIVER_PYTHON"] = _NO_COMMAND
+    has_planners = settings.master.startswith("local") and settings.plans_sources
+    os.environ["PYSPARK_PYTHON"] = start_planners().python if has_planners else sys.executable
     log4j = settings.directory / "log4j2.properties"
     log4j.write_text(_LOG4J.format(directory=settings.directory))
     return {"spark.master": settings.master, "spark.app.name": "headrace", **session_conf(settings, log4j)}

@@ -12,6 +12,7 @@ import pyarrow as pa
 from headrace.graph.schema import Schema
 from headrace.operators.arrow_types import arrow_schema
 from headrace.operators.columnar.values import Values, holds
+from headrace.operators.plugin_folder import use_plugin_folder
 from headrace.serial import Partitioning, microseconds
 from headrace.serial.places import origin_of
 from headrace.spark.chains.packets import Packer, ReadCounts, packet_of
@@ -52,6 +53,7 @@ def _packed(
 ) -> Iterator[pa.RecordBatch]:
     """Packets for the lanes, those of each input in order, and a last one with the counts. Raises OperatorFailed."""
     packers = []
+    use_plugin_folder(reading.plugins)
     for one in reading.inputs:
         partitioning = Partitioning(reading.strategy, one.keys, reading.function)  # type: ignore[arg-type]
         packers.append((one, Packer(origin_of(one.number, partition), partitioning, reading.lane_count)))

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, MutableMapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pyspark.sql.datasource import DataSource, DataSourceReader, DataSourceStreamReader, InputPartition
 from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadLimit, ReadMaxRows, SupportsTriggerAvailableNow
 from pyspark.sql.types import StructType
 
+from headrace.operators.plugin_folder import use_plugin_folder
 from headrace.operators.python_source import load_source
 from headrace.serial.outside import RowSource, batches_of
 
@@ -21,12 +23,27 @@ ROW = "row"
 Numbers = dict[str, int]
 
 
+@dataclass(frozen=True, slots=True)
+class SourcePlace:
+    """Where a source is, its settings, and the plugin folder that the pipeline was started with."""
+
+    place: str
+    settings: dict[str, Any] | None
+    plugins: str | None
+
+    def load(self) -> RowSource:
+        """In a process of Spark."""
+        use_plugin_folder(self.plugins)
+        return load_source(self.place, self.settings)
+
+
 class PythonDataSource(DataSource):
     """`spark.readStream.format("headrace-python")`: the compiler gives the schema and where the source is."""
 
     def __init__(self, options: MutableMapping[str, str]) -> None:
         super().__init__(options)
-        self.place = options["source"]
+        settings = json.loads(options.get("settings", "null"))
+        self.source = SourcePlace(options["source"], settings, options.get("plugins") or None)
         self.rows_max = int(options["max_rows"])
 
     @classmethod
@@ -34,10 +51,10 @@ class PythonDataSource(DataSource):
         return "headrace-python"
 
     def streamReader(self, schema: StructType) -> PythonStreamReader:  # noqa: N802  (Spark's name)
-        return PythonStreamReader(self.place, self.rows_max)
+        return PythonStreamReader(self.source, self.rows_max)
 
     def reader(self, schema: StructType) -> PythonRangeReader:
-        return PythonRangeReader(self.place)
+        return PythonRangeReader(self.source)
 
 
 @dataclass(frozen=True)
@@ -51,7 +68,7 @@ class RowRange(InputPartition):
 class PythonStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     """Lives in one process for as long as its query runs; `read` alone runs in the tasks."""
 
-    def __init__(self, place: str, rows_max: int) -> None:
+    def __init__(self, place: SourcePlace, rows_max: int) -> None:
         self._place = place
         self._rows_max = rows_max
         self._source: RowSource | None = None
@@ -59,7 +76,7 @@ class PythonStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
 
     def __getstate__(self) -> dict[str, object]:
         # Tasks make a source of their own.
-        return {"_place": self._place, "_rows_max": self._rows_max, "_source": None, "_target": None}
+        return {**vars(self), "_source": None, "_target": None}
 
     def initialOffset(self) -> Numbers:  # noqa: N802
         return {ROW: 0}
@@ -83,22 +100,22 @@ class PythonStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         return [RowRange(start[ROW], end[ROW])]
 
     def read(self, partition: RowRange) -> Iterator[pa.RecordBatch]:  # type: ignore[override]
-        return batches_of(load_source(self._place), partition.start, partition.end)
+        return batches_of(self._place.load(), partition.start, partition.end)
 
     def _end(self) -> int:
         # Asked before every micro-batch, in one process: the source is made once there.
-        self._source = self._source or load_source(self._place)
+        self._source = self._source or self._place.load()
         return self._source.end()
 
 
 class PythonRangeReader(DataSourceReader):
     """All rows that there are when a batch run is planned."""
 
-    def __init__(self, place: str) -> None:
+    def __init__(self, place: SourcePlace) -> None:
         self._place = place
 
     def partitions(self) -> Sequence[RowRange]:
-        return [RowRange(0, load_source(self._place).end())]
+        return [RowRange(0, self._place.load().end())]
 
     def read(self, partition: RowRange) -> Iterator[pa.RecordBatch]:  # type: ignore[override]
-        return batches_of(load_source(self._place), partition.start, partition.end)
+        return batches_of(self._place.load(), partition.start, partition.end)

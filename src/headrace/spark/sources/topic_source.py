@@ -14,7 +14,7 @@ from pyspark.sql.types import StructType
 
 from headrace.errors import CorruptData
 from headrace.spark.chains.due_mark import DueMark
-from headrace.spark.reading.positions import Position, lower, newest_position
+from headrace.spark.reading.positions import Position, lower, newest_position, newest_watermark_ms
 from headrace.spark.reading.table_versions import with_versions
 from headrace.spark.reading.topics import open_topic
 from headrace.spark.sources.signal_log import SignalLog
@@ -74,6 +74,7 @@ class TopicStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         self._signals = SignalLog(spec.location, spec.pipeline, spec.read)
         self._until_tick = _Patience(TICK_FIRST_S)
         self._until_idle = _Patience((spec.idle_after_ms or 0) / 1000)
+        self._pace: Pace | None = None
         self._due_mark = None if spec.due_mark is None else DueMark(Path(spec.due_mark))
 
     def __getstate__(self) -> dict[str, object]:
@@ -126,13 +127,16 @@ class TopicStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         return {TICK: start.get(TICK, 0) + (is_marked or self._until_tick.is_over(self._waits(is_quiet)))}
 
     def _idles(self, start: Offsets, is_quiet: bool) -> Offsets:
-        """On a quiet stream, event time goes on with the clock."""
-        after_ms = self.spec.idle_after_ms
-        if after_ms is None or self.spec.event_time is None:
+        """On a quiet stream, event time goes on at the pace of the clock, from where Spark's watermark is."""
+        after_ms, checkpoint = self.spec.idle_after_ms, self.spec.watermark_in
+        if after_ms is None or self.spec.event_time is None or checkpoint is None:
             return {}
-        passed_ms = start.get(IDLE, 0)
+        passed_ms, now_ms = start.get(IDLE, 0), time.time_ns() // 1_000_000
+        if self._pace is None or not is_quiet:
+            self._pace = Pace(now_ms + after_ms)
         if self._until_idle.is_over(self._waits(is_quiet)):
-            passed_ms = max(passed_ms, time.time_ns() // 1_000_000 - after_ms)
+            reached_ms = newest_watermark_ms(Path(checkpoint)) + self.spec.watermark_ms
+            passed_ms = max(passed_ms, self._pace.reached_ms(reached_ms, now_ms, after_ms))
             # What Spark's plan hands over now, a chain behind it may soon want to be called for.
             self._until_tick.restart()
         return {IDLE: passed_ms} if passed_ms else {}
@@ -186,6 +190,25 @@ class _Patience:
 
     def restart(self) -> None:
         self._since_s, self._wait_s = time.monotonic(), self._first_s
+
+
+@dataclass(slots=True)
+class Pace:
+    """Of one quiet time of a stream: how far event time came in it, and when that was so."""
+
+    counted_ms: int
+    """Up to when the clock was counted; at first, when the stream becomes idle."""
+    _told_ms: int = 0
+
+    def reached_ms(self, left_ms: int, now_ms: int, after_ms: int) -> int:
+        """Where it is now, if rows, and what was told before, left it at `left_ms`."""
+        # With it comes Arrow, which planning does not need.
+        from headrace.serial.watermark import at_pace  # noqa: PLC0415
+
+        passed_ms = max(now_ms - self.counted_ms, 0)
+        self._told_ms = at_pace(max(left_ms, self._told_ms), passed_ms, now_ms - after_ms)
+        self.counted_ms = now_ms
+        return self._told_ms
 
 
 class TopicRangeReader(DataSourceReader):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pyarrow as pa
 
+from headrace.operators.plugin_folder import use_plugin_folder
 from headrace.operators.python_sink import load_sink
 from headrace.serial.outside import Delivery, RowSink, deliver
 from headrace.spark.specs import Output
@@ -51,6 +52,7 @@ class PythonStage:
 
     def _opened(self) -> RowSink:
         if self._sink is None:
-            self._sink = load_sink(self.output.target)
+            use_plugin_folder(self.output.plugins)
+            self._sink = load_sink(self.output.target, self.output.settings)
             self._sink.open()
         return self._sink

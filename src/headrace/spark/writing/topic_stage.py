@@ -9,6 +9,7 @@ from typing import Any, cast
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from headrace.errors import InvalidInput
 from headrace.formats import Encoder, ValueFormat, encoder, value_prefix
@@ -45,7 +46,7 @@ class TopicStage:
         # An Arrow record holds many rows.
         self.rows += kept_count(self.output, batch) if self.output.format == "arrow" else len(values)
         if self.output.table is not None:
-            values = self._as_table(keys, values)
+            values = self._as_table(keys, values, batch)
         headers = self._headers(batch)
         if keys is None:
             self._append(self._keyless, None, values, headers)
@@ -58,12 +59,18 @@ class TopicStage:
                 taken = (keys.take(indices), values.take(indices), None if headers is None else headers.take(indices))
             self._append(partition, *taken)
 
-    def _as_table(self, keys: pa.Array[Any] | None, values: pa.Array[Any]) -> pa.Array[Any]:
+    def _as_table(self, keys: pa.Array[Any] | None, values: pa.Array[Any], batch: pa.RecordBatch) -> pa.Array[Any]:
         """The values as a table has them. Raises InvalidInput for a row that it could not find again."""
         if keys is None or keys.null_count:
             hint = "leave such rows out before: WHERE … IS NOT NULL"
             raise InvalidInput("a row without a key cannot be in a table", node=self.output.node, hint=hint)
-        return pa.nulls(len(values), pa.binary()) if self.output.table == "delete" else values
+        if self.output.table == "delete":
+            return pa.nulls(len(values), pa.binary())
+        if self.output.deletes is None:
+            return values
+        deletes = self._own(batch.column(self.output.deletes), batch)
+        kept: pa.Array[Any] = pc.if_else(deletes, pa.scalar(None, values.type), values)
+        return kept
 
     def _records(self, batch: pa.RecordBatch) -> tuple[pa.Array[Any] | None, pa.Array[Any]]:
         if self.output.format == "arrow":
@@ -101,10 +108,13 @@ class TopicStage:
         """Of the rows that are this sink's."""
         if self.output.headers is None:
             return None
-        headers: pa.Array[Any] = batch.column(self.output.headers)
+        return self._own(batch.column(self.output.headers), batch)
+
+    def _own(self, column: pa.Array[Any], batch: pa.RecordBatch) -> pa.Array[Any]:
+        """A column of the rows that are this sink's."""
         if self.output.value is not None:
-            return headers.filter(text_of(self.output, batch).is_valid())
-        return headers.filter(batch.column(self.output.keep)) if self.output.keep else headers
+            return column.filter(text_of(self.output, batch).is_valid())
+        return column.filter(batch.column(self.output.keep)) if self.output.keep else column
 
     def _append(
         self, partition: int, keys: pa.Array[Any] | None, values: pa.Array[Any], headers: pa.Array[Any] | None

@@ -98,8 +98,14 @@ class Cursor:
     def name(self, what: str) -> Name:
         """A bare or back-quoted name. Raises InvalidSyntax that says what the name is for."""
         if not self.at_name():
-            raise self.failure(what)
+            raise self._reserved(what) if self._at_word() else self.failure(what)
         return self._take_name()
+
+    def _reserved(self, what: str) -> InvalidSyntax:
+        word = self.found().strip("'")
+        hint = f"write `{word}` in backquotes, or choose another name"
+        message = f"expected {what}, and {word.upper()} is a word of the language"
+        return self.script.error(message, self.here(), hint=hint)
 
     def label(self, what: str) -> Name:
         """A name where no clause can begin, so that even LEFT and RIGHT need no quotes."""

@@ -162,6 +162,11 @@ def functions_in(tree: exp.Expr) -> tuple[tuple[str, Span], ...]:
     return tuple((name.text, span_of(name)) for name in names)
 
 
+def calls_in(tree: exp.Expr) -> tuple[tuple[Span, str], ...]:
+    """Where functions are called, and each call in its one spelling."""
+    return tuple((node.meta[_SPAN], spelled(node)) for node in tree.walk() if _SPAN in node.meta)
+
+
 def spelled(tree: exp.Expr) -> str:
     """One spelling for expressions that differ in spaces and in the case of keywords only."""
     return tree.sql(dialect=Spark(), comments=False)

@@ -165,7 +165,7 @@ def _create(cursor: Cursor) -> Statement:
     if cursor.done():
         raise cursor.failure(*_CREATED)
     what = cursor.found().strip("'").upper()
-    hint = did_you_mean(what, _CREATED)
+    hint = _INSTEAD.get(what) or did_you_mean(what, _CREATED)
     raise cursor.script.error(f"CREATE {what} is not supported", cursor.here(), valid=STATEMENTS, hint=hint)
 
 
@@ -320,6 +320,13 @@ def _partition_key(cursor: Cursor) -> PartitionKey:
     return PartitionKey(expression, cursor.name("the name of a stream"))
 
 
+# What others write, and what stands for it here.
+_INSTEAD = {
+    "MATERIALIZED": "write CREATE TABLE name AS SELECT key PRIMARY KEY, … GROUP BY key EMIT CHANGES",
+    "MERGE": "write UPSERT INTO table SELECT … ON table.key = source.key, and DELETE FROM table USING source WHERE …",
+}
+
+
 def _expect_end(cursor: Cursor, *others: str) -> None:
     if not cursor.done():
         raise cursor.failure(*others, ";")
@@ -330,4 +337,5 @@ def _refusal(cursor: Cursor) -> InvalidSyntax:
     known = word in _REFUSED
     message = f"{word} is not supported" if known else f"unknown statement {word}"
     hint = did_you_mean(word, _WORDS)
-    return cursor.script.error(message, cursor.here(), valid=STATEMENTS, hint=None if known else hint)
+    hint = _INSTEAD.get(word) if known else hint
+    return cursor.script.error(message, cursor.here(), valid=STATEMENTS, hint=hint)

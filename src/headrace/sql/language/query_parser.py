@@ -29,6 +29,8 @@ from headrace.sql.language.windows import read_window
 CLAUSES = ("WHERE", "GROUP BY", "WINDOW", "HAVING", "EMIT")
 
 _REFUSED = {
+    "PERIOD": "GRACE PERIOD is not supported: WATERMARK FOR ts AS ts - INTERVAL '5' SECOND in CREATE STREAM says how "
+    "late rows may be, 'late.policy' what becomes of later ones",
     "EXCEPT": "EXCEPT is not supported: over a table, WHERE … NOT IN (SELECT …) leaves rows out",
     "INTERSECT": "INTERSECT is not supported: over a table, WHERE … IN (SELECT …) keeps rows",
     "LATERAL": "LATERAL is not supported: write explode(array) in the SELECT list",
@@ -107,6 +109,11 @@ def _select(cursor: Cursor, ends: tuple[str, ...]) -> Select:
     if not cursor.accept("SELECT"):
         raise cursor.failure("SELECT")
     is_distinct = cursor.accept("DISTINCT")
+    if is_distinct and cursor.at("ON"):
+        hint = (
+            "number the rows in a query inside: ROW_NUMBER() OVER (PARTITION BY key ORDER BY time) AS n, and keep n = 1"
+        )
+        raise cursor.script.error("DISTINCT ON is not supported", cursor.here(), hint=hint)
     items = read_items(cursor)
     if not cursor.accept("FROM"):
         raise _unexpected(cursor, ",", "FROM")

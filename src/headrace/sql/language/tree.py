@@ -226,6 +226,8 @@ class Select:
     output: OutputRate | None
     span: Span = field(compare=False)
     headers: tuple[Item, ...] = ()
+    computed: tuple[tuple[str, str], ...] = field(default=(), compare=False)
+    """Keys that are computed before the groups: one spelling of each, and its column."""
 
 
 @dataclass(frozen=True, slots=True)
