@@ -32,7 +32,7 @@ from headrace.operators.catalogue import Catalogue
 from headrace.operators.functions import placed_functions
 from headrace.serial import SqlFunction
 from headrace.spark.jobs.failures import explain
-from headrace.spark.planning.row_errors import runnable
+from headrace.spark.planning.runnable import runnable
 from headrace.spark.session.functions import register_functions
 from headrace.sql import declared_streams, parse, unread_views
 from headrace.sql.language.values import print_name

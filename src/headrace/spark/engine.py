@@ -40,8 +40,8 @@ from headrace.spark.jobs.status import BatchResult, JobStatus
 from headrace.spark.jobs.workplace import EngineSettings, Workplace, require_secrets
 from headrace.spark.planning.error_nodes import errors_node
 from headrace.spark.planning.queries import plan_queries
-from headrace.spark.planning.row_errors import runnable
 from headrace.spark.planning.rules import plan_text
+from headrace.spark.planning.runnable import runnable
 from headrace.spark.planning.tables import create_tables
 from headrace.spark.session.archive import archive_later
 from headrace.spark.session.keeper import SessionKeeper

@@ -14,7 +14,8 @@ from headrace.spark.planning.direct import direct_query
 from headrace.spark.planning.meaning import Meaning
 from headrace.spark.planning.plan import QueryPlan, identity
 from headrace.spark.planning.queries import plan_queries
-from headrace.spark.planning.row_errors import probes, runnable
+from headrace.spark.planning.row_errors import probes
+from headrace.spark.planning.runnable import runnable
 
 CATALOGUE = Catalogue()
 TOPIC = 'topic t schema="a INT, b INT, s STRING, ts TIMESTAMP" event_time=ts'

@@ -19,7 +19,7 @@ from headrace.spark.jobs.ledger import Entry, Ledger, folders, read_ledger
 from headrace.spark.planning.meaning import Difference, Meaning, difference, renaming
 from headrace.spark.planning.plan import QueryPlan, identity
 from headrace.spark.planning.queries import plan_queries
-from headrace.spark.planning.row_errors import runnable
+from headrace.spark.planning.runnable import runnable
 from headrace.spark.reading.positions import lower, position_in
 from headrace.spark.reading.starts import resolve_start
 from headrace.spark.specs import Offsets, TopicLocation

@@ -19,7 +19,7 @@ from headrace.spark.jobs.workplace import Workplace, require_secrets
 from headrace.spark.planning.meaning import Meaning
 from headrace.spark.planning.plan import QueryPlan
 from headrace.spark.planning.queries import plan_queries
-from headrace.spark.planning.row_errors import runnable
+from headrace.spark.planning.runnable import runnable
 from headrace.spark.reading.starts import resolve_start
 
 

@@ -13,7 +13,7 @@ from headrace.operators import Catalogue
 from headrace.operators.serial_chain import require_adjustable
 from headrace.signals import SignalRequest
 from headrace.spark.planning.queries import plan_queries
-from headrace.spark.planning.row_errors import runnable
+from headrace.spark.planning.runnable import runnable
 
 
 def signal_to(

@@ -10,16 +10,20 @@ from headrace.graph.document import Node
 from headrace.graph.schema import Schema
 from headrace.graph.validation import Validated
 from headrace.operators import Catalogue
+from headrace.operators.columns import needed_columns
 from headrace.spark.planning.looked_up import can_ask
 from headrace.spark.planning.plan import QueryPlan
 from headrace.spark.planning.query_chain import chain_of, is_union
 from headrace.spark.planning.tables import tables_and_their_steps
-from headrace.spark.planning.ways import way_of
+from headrace.spark.planning.ways import read_of, way_of
+
+# Operators whose rows each stand for one row before them.
+ROW_BY_ROW = ("filter", "select")
 
 
 def nodes_in_chain(nodes: Sequence[Node], validated: Validated, catalogue: Catalogue) -> frozenset[str]:
     """The nodes that Spark's plan could run, and that run in a chain all the same: because all of the query's state can
-    be there, with its rows straight from topics; or, where they cannot be brought together then, because they follow
+    be there, with rows that are records of topics; or, where they cannot be brought together then, because they follow
     serial ones."""
     names = {node.id for node in nodes}
     edges = tuple(edge for edge in validated.document.edges if {edge.source, edge.target} <= names)
@@ -49,12 +53,12 @@ def _choices(
     whole = _without_steps_before(able | serial, nodes, validated, catalogue)
     edges = [edge for name in whole for edge in validated.document.inputs_of(name)]
     entries = [edge for edge in edges if edge.source not in whole | beside]
-    from_topics = all(way_of(edge.source, validated, catalogue) is not None for edge in entries)
+    of_records = all(_is_of_records(edge.source, validated, catalogue) for edge in entries)
     wants = any(_wants_chain(node, validated, catalogue) for node in nodes if node.id in whole - serial)
     # Unions go with those around them, wherever these are.
     unions = {node.id for node in nodes if is_union(node)}
     following = frozenset(name for name in able - unions if _follows(name, serial, validated))
-    if nodes[-1].id in whole and from_topics and (wants or serial):
+    if nodes[-1].id in whole and of_records and (wants or serial):
         return [frozenset(whole - serial - unions), following]
     return [following]
 
@@ -74,13 +78,13 @@ def _able(
 
 
 def _has_instance(node: Node, validated: Validated, catalogue: Catalogue) -> bool:
-    inputs = _inputs(node, validated)
+    inputs = _inputs(node, validated, catalogue)
     operator = catalogue.get(node.operator)
     return bool(inputs) and operator.chain_instance(validated.configs[node.id], inputs) is not None
 
 
 def _wants_chain(node: Node, validated: Validated, catalogue: Catalogue) -> bool:
-    return catalogue.get(node.operator).runs_in_chain(validated.configs[node.id], _inputs(node, validated))
+    return catalogue.get(node.operator).runs_in_chain(validated.configs[node.id], _inputs(node, validated, catalogue))
 
 
 def _without_steps_before(
@@ -100,5 +104,21 @@ def _follows(name: str, others: set[str], validated: Validated) -> bool:
     return bool(feeding & others) or any(_follows(one, others, validated) for one in feeding)
 
 
-def _inputs(node: Node, validated: Validated) -> dict[str, Schema]:
-    return {e.target_port: validated.schemas[e.source] for e in validated.document.inputs_of(node.id)}
+def _is_of_records(node_id: str, validated: Validated, catalogue: Catalogue) -> bool:
+    """Whether each row of a node is one record of a topic: the chain knows its partition and its event time then, also
+    where Spark's plan filtered it and computed its columns."""
+    if way_of(node_id, validated, catalogue) is not None:
+        return True
+    edges, operator = validated.document.inputs_of(node_id), catalogue.get(validated.document.node(node_id).operator)
+    if len(edges) != 1 or operator.spec.name not in ROW_BY_ROW:
+        return False
+    (edge,) = edges
+    step = operator.row_step(validated.configs[node_id], validated.schemas[edge.source])
+    return step is not None and _is_of_records(edge.source, validated, catalogue)
+
+
+def _inputs(node: Node, validated: Validated, catalogue: Catalogue) -> dict[str, Schema]:
+    """The columns that a chain would read: what nobody uses has no say in where a node runs."""
+    needed = needed_columns(validated, catalogue)
+    edges = validated.document.inputs_of(node.id)
+    return {edge.target_port: read_of(validated.schemas[edge.source], needed[edge.source]) for edge in edges}

@@ -49,7 +49,10 @@ class QueryPlan:
     keeps_state: bool = True
     """Whether any of its nodes may have state."""
     aside: Mapping[str, str] = field(default_factory=dict, hash=False)
-    """Nodes that were put in for failing rows (`row_errors.py`), each with the node that it is for."""
+    """Nodes that were put in for failing rows (`row_errors.py`) and for expressions around aggregates (`hoist.py`),
+    each with the node that it is for."""
+    written: Mapping[str, Node] = field(default_factory=dict, hash=False)
+    """Nodes of the chain whose settings were changed for that, as the document has them."""
 
     @property
     def is_for_errors(self) -> bool:
@@ -59,7 +62,8 @@ class QueryPlan:
     @property
     def written_chain(self) -> tuple[Node, ...]:
         """The chain as the document has it: what becomes of failing rows is no part of what its state means."""
-        return tuple(_without_policy(node) for node in self.chain if node.id not in self.aside)
+        own = (node for node in self.chain if node.id not in self.aside)
+        return tuple(_without_policy(self.written.get(node.id, node)) for node in own)
 
     @property
     def written_edges(self) -> tuple[Edge, ...]:

@@ -36,9 +36,21 @@ def _plan(chain: tuple[str, ...], branches: list[Branch], validated: Validated, 
     beside = tables_and_their_steps(nodes, validated.document)
     keeps_state = any(catalogue.get(node.operator).spec.stateful for node in nodes)
     in_chain = nodes_in_chain(nodes, validated, catalogue)
+    before = {node.id: node for node in validated.as_written.nodes}
+    written = {node.id: before[node.id] for node in nodes if before.get(node.id, node) != node}
     return QueryPlan(
-        chain[-1], nodes, tuple(branches), mode, bad_rows_of, edges, beside, in_chain, keeps_state, validated.aside
-    )  # fmt: skip
+        chain[-1],
+        nodes,
+        tuple(branches),
+        mode,
+        bad_rows_of,
+        edges,
+        beside,
+        in_chain,
+        keeps_state,
+        validated.aside,
+        written,
+    )
 
 
 def _dead_letter(source: Node, validated: Validated) -> str | None:

@@ -34,11 +34,6 @@ ROW_CHARACTERS_MAX: Final = 64 * 1024
 _PARTITION, _OFFSET = "error__partition", "error__offset"
 
 
-def runnable(document: Document, catalogue: Catalogue) -> Validated:
-    """Raises InvalidGraph; and InvalidInput for a policy that cannot be kept."""
-    return guarded(validate(document, catalogue), catalogue)
-
-
 def guarded(validated: Validated, catalogue: Catalogue) -> Validated:
     """With what its policies for failing rows need. Raises InvalidInput for a policy that cannot be kept."""
     if validated.written is not None:
