@@ -281,7 +281,48 @@ def test_a_topic_that_is_being_made_when_the_store_closes_is_not_there(tmp_path:
     store.open_made(creation, 1)
     store.close()
     with pytest.raises(Conflict, match="the log is closed"):
-        store.finish_topic(creation)
+        store.finish_creation(creation)
     with LogStore.open(tmp_path) as reopened:
         assert not reopened.topics
         assert len(reopened.create_topic("t", 3, {}).partitions) == 3
+
+
+def test_a_growth_that_ends_in_a_crash_changes_nothing_and_can_be_repeated(open_store: Callable[[], LogStore]) -> None:
+    store = open_store()
+    store.create_topic("a", 1, {})
+    growth = store.begin_growth("a", 4)
+    growth.make()
+    store.open_made(growth, 3)
+    reopened = open_store()
+    assert len(reopened.topics["a"].partitions) == 1
+    assert len(reopened.add_partitions("a", 3).partitions) == 3
+    assert len(open_store().topics["a"].partitions) == 3
+
+
+def test_a_topic_grows_once_at_a_time_and_is_not_deleted_meanwhile(open_store: Callable[[], LogStore]) -> None:
+    store = open_store()
+    store.create_topic("a", 1, {})
+    growth = store.begin_growth("a", 3)
+    assert store.creating == {"a": 2}
+    for refused in (lambda: store.add_partitions("a", 4), lambda: store.delete_topic("a")):
+        with pytest.raises(Conflict, match="is getting more partitions"):
+            refused()
+    assert len(store.carry_out(growth).partitions) == 3
+    assert not store.creating
+    assert len(store.add_partitions("a", 4).partitions) == 4
+    store.delete_topic("a")
+    assert not open_store().topics
+
+
+def test_new_partitions_have_the_settings_of_now(open_store: Callable[[], LogStore]) -> None:
+    store = open_store()
+    store.create_topic("a", 1, {})
+    growth = store.begin_growth("a", 2)
+    growth.make()
+    store.open_made(growth, 1)
+    store.alter_config("a", {"max.message.bytes": "10"})
+    store.finish_creation(growth)
+    store.end_creation(growth)
+    with pytest.raises(LogRefusal, match=r"max\.message\.bytes is 10"):
+        store.topics["a"].partitions[1].append(next(encode_batches(None, [b"x"], [1])))
+    assert open_store().topics["a"].config == TopicConfig(max_message_bytes=10)

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from headrace.log.archive import NotLocal, delete_remote
     from headrace.log.batch import BatchHeader, parse_batches, with_producer
     from headrace.log.codec import CODECS, Codec
+    from headrace.log.creation import TopicCreation
     from headrace.log.encode import encode_batches
     from headrace.log.fetched import committed_batches, decode_fetched
     from headrace.log.holds import Holds, advance_hold, hold_owners, place_hold, release_hold
@@ -51,6 +52,7 @@ __all__ = [
     "TimestampOffset",
     "Topic",
     "TopicConfig",
+    "TopicCreation",
     "UnreadableBatch",
     "Watermark",
     "advance_hold",
@@ -74,6 +76,7 @@ _NAMES = {
     "archive": ("NotLocal", "delete_remote"),
     "batch": ("BatchHeader", "parse_batches", "with_producer"),
     "codec": ("CODECS", "Codec"),
+    "creation": ("TopicCreation",),
     "encode": ("encode_batches",),
     "fetched": ("committed_batches", "decode_fetched"),
     "holds": ("Holds", "advance_hold", "hold_owners", "place_hold", "release_hold"),

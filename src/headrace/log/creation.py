@@ -1,4 +1,7 @@
-"""A topic that is being made: thousands of directories, each synced, while the log goes on with everything else."""
+"""Partitions that are being made, for a new topic or a growing one: thousands of directories, each synced.
+
+The log serves everything else meanwhile.
+"""
 
 from __future__ import annotations
 
@@ -17,20 +20,28 @@ from headrace.log.topics import TopicMetadata
 class TopicCreation:
     """Begun and finished by the store, in its thread. Only `make` may run in others, several at once."""
 
+    # The topic as it will be. A growing topic keeps the settings that it has when the growth ends.
     metadata: TopicMetadata
+    # Of the new partitions only.
     directories: Sequence[Path]
     storage: Storage
     # Those that are open already, in the order of their numbers.
     partitions: list[Partition] = field(default_factory=list)
-    # Set when the topic is not to be any more.
+    # The number of the first new partition; above 0 if the topic grows.
+    first_index: int = 0
+    # Set when the partitions are not wanted any more.
     is_stopped: bool = False
 
     def make(self, first: int = 0, step: int = 1) -> None:
-        """Make every `step`-th directory from the `first` on. Raises Conflict, OSError."""
-        for directory in self.directories[first::step]:
-            if self.is_stopped:
-                return
-            create_partition(self.storage, directory)
+        """Make every `step`-th directory from the `first` on. Raises Conflict, OSError; the other threads stop then."""
+        try:
+            for directory in self.directories[first::step]:
+                if self.is_stopped:
+                    return
+                create_partition(self.storage, directory)
+        except BaseException:
+            self.is_stopped = True
+            raise
 
 
 def create_partition(storage: Storage, directory: Path) -> None:

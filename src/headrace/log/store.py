@@ -13,7 +13,7 @@ from uuid import UUID, uuid4
 
 from headrace.errors import Conflict, HeadraceError, InvalidInput, NotFound, did_you_mean
 from headrace.log.archive import RemoteSegment
-from headrace.log.creation import TopicCreation, create_partition
+from headrace.log.creation import TopicCreation
 from headrace.log.directory import DirectoryLock, check_format
 from headrace.log.files import FileCache, open_files_max
 from headrace.log.partition import Partition
@@ -124,18 +124,21 @@ class LogStore:
 
     def create_topic(self, name: str, partition_count: int, config: Mapping[str, str]) -> Topic:
         """Durable afterwards. Raises Conflict when it exists, InvalidInput and InvalidConfig for bad arguments."""
-        creation = self.begin_topic(name, partition_count, config)
+        return self.carry_out(self.begin_topic(name, partition_count, config))
+
+    def carry_out(self, creation: TopicCreation) -> Topic:
+        """All steps of a creation or a growth that has begun; blocks. Raises Conflict, OSError."""
         try:
             creation.make()
-            self.open_made(creation, partition_count)
-            return self.finish_topic(creation)
+            self.open_made(creation, len(creation.directories))
+            return self.finish_creation(creation)
         finally:
             self.end_creation(creation)
 
     def begin_topic(self, name: str, partition_count: int, config: Mapping[str, str]) -> TopicCreation:
         """The name is taken from now on, until `end_creation`. Raises as `create_topic`.
 
-        Next come `TopicCreation.make` in any thread, `open_made` until all are open, and `finish_topic`.
+        Next come `TopicCreation.make` in any thread, `open_made` until all are open, and `finish_creation`.
         """
         require_topic_name(name)
         if name in self._topics or name in self._creations:
@@ -145,38 +148,51 @@ class LogStore:
         metadata = TopicMetadata(name, self._new_id(), partition_count, TopicConfig.from_names(config))
         if name in self._leaving:
             self._remove_topic(self._leaving[name])
-        directories = [self._partition_directory(name, index) for index in range(partition_count)]
-        creation = self._creations[name] = TopicCreation(metadata, directories, self._storage)
+        return self._begin(metadata)
+
+    def _begin(self, metadata: TopicMetadata, first_index: int = 0) -> TopicCreation:
+        indexes = range(first_index, metadata.partition_count)
+        directories = [self._partition_directory(metadata.name, index) for index in indexes]
+        creation = TopicCreation(metadata, directories, self._storage, first_index=first_index)
+        self._creations[metadata.name] = creation
         return creation
 
     def open_made(self, creation: TopicCreation, count_max: int) -> None:
         """Open some more partitions that were made. Raises Conflict when the store was closed meanwhile, OSError."""
         if creation.is_stopped:
-            raise Conflict(f"topic {creation.metadata.name!r} was not created: the log is closed")
-        done = len(creation.partitions)
-        for index in range(done, min(done + count_max, creation.metadata.partition_count)):
+            raise Conflict(f"the partitions of {creation.metadata.name!r} were not created: the log is closed")
+        start = creation.first_index + len(creation.partitions)
+        for index in range(start, min(start + count_max, creation.metadata.partition_count)):
             creation.partitions.append(self._open_partition(creation.metadata, index))
 
-    def finish_topic(self, creation: TopicCreation) -> Topic:
-        """All partitions are open: the topic is there, durably. Raises as `open_made`."""
+    def finish_creation(self, creation: TopicCreation) -> Topic:
+        """All new partitions are open: the topic has them from now on, durably. Raises as `open_made`."""
         self.open_made(creation, 0)
+        metadata, existing = creation.metadata, self._topics.get(creation.metadata.name)
+        if existing is not None:
+            # The settings may have changed since the growth began.
+            metadata = replace(metadata, config=existing.config)
+            for partition in creation.partitions:
+                partition.reconfigure(metadata.config)
         self._storage.fsync_directory(self.directory)
-        creation.metadata.save(self._storage, self._topics_directory)
-        return self._add_topic(creation.metadata, tuple(creation.partitions))
+        metadata.save(self._storage, self._topics_directory)
+        kept = () if existing is None else existing.partitions
+        return self._add_topic(metadata, (*kept, *creation.partitions))
 
     def end_creation(self, creation: TopicCreation) -> None:
-        """Called in any case: the name is free again, unless the topic is there."""
+        """Called in any case: from now on the name is free, unless the topic exists, and the topic may grow again."""
         creation.is_stopped = True
         self._creations.pop(creation.metadata.name, None)
 
     @property
     def creating(self) -> Mapping[str, int]:
-        """Topics that are being made, and how many partitions they will have."""
-        return {name: creation.metadata.partition_count for name, creation in self._creations.items()}
+        """Topics that are being made or are growing, with the number of their new partitions."""
+        return {name: len(creation.directories) for name, creation in self._creations.items()}
 
     def delete_topic(self, name: str) -> None:
-        """The topic and its records are gone afterwards, for good. Raises NotFound."""
+        """The topic and its records are gone afterwards, for good. Raises NotFound, Conflict while it grows."""
         topic = self._topic(name)
+        self._require_settled(name)
         # Renamed, not written: it must also be possible while the disk has no byte left.
         self._storage.rename(self._topics_directory / f"{name}.json", self._topics_directory / f"{name}{_GONE_SUFFIX}")
         self._storage.fsync_directory(self._topics_directory)
@@ -190,22 +206,28 @@ class LogStore:
         self._remove_topic(metadata)
 
     def add_partitions(self, name: str, partition_count: int) -> Topic:
-        """The topic has so many partitions afterwards, durably. Raises NotFound, InvalidInput unless they are more."""
+        """The topic has so many partitions afterwards, durably. Raises as `begin_growth`."""
+        return self.carry_out(self.begin_growth(name, partition_count))
+
+    def begin_growth(self, name: str, partition_count: int) -> TopicCreation:
+        """As `begin_topic`, for a topic that gets more partitions. It cannot be deleted until `end_creation`.
+
+        A crash before `finish_creation` leaves directories, which the next growth uses. Raises NotFound, InvalidInput
+        unless the partitions are more than before, Conflict while the topic grows already.
+        """
         topic = self._topic(name)
+        self._require_settled(name)
         existing = len(topic.partitions)
         if not existing < partition_count <= PARTITIONS_MAX:
             raise InvalidInput(
                 f"topic {name!r} has {existing} partitions, not to be made {partition_count}",
                 valid=[f"{existing + 1} to {PARTITIONS_MAX}"],
             )
-        for index in range(existing, partition_count):
-            create_partition(self._storage, self._partition_directory(name, index))
-        self._storage.fsync_directory(self.directory)
-        metadata = TopicMetadata(name, topic.topic_id, partition_count, topic.config)
-        metadata.save(self._storage, self._topics_directory)
-        added = (self._open_partition(metadata, index) for index in range(existing, partition_count))
-        self._topics[name] = replace(topic, partitions=(*topic.partitions, *added))
-        return self._topics[name]
+        return self._begin(TopicMetadata(name, topic.topic_id, partition_count, topic.config), existing)
+
+    def _require_settled(self, name: str) -> None:
+        if name in self._creations:
+            raise Conflict(f"topic {name!r} is getting more partitions", hint="try again when it has them")
 
     def alter_config(self, name: str, config: Mapping[str, str]) -> Topic:
         """The topic has exactly these settings afterwards, and defaults for all others, durably.

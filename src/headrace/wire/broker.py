@@ -38,6 +38,7 @@ from headrace.wire.sequencer import Sequencer
 from headrace.wire.services import Endpoint, Services
 from headrace.wire.state_topic import StateTopic
 from headrace.wire.ticker import ListeningClock, Ticker
+from headrace.wire.topic_turns import TopicTurns
 from headrace.wire.transaction_service import TRANSACTIONS_TOPIC, TransactionService
 from headrace.wire.waiters import FetchWaiters
 
@@ -140,6 +141,7 @@ class Broker:
             committer=self._committer,
             waiters=waiters,
             gate=IngestGate(self._store, self._offsets),
+            topic_turns=TopicTurns(),
             recalls=self._recalls,
             groups=self._groups,
             consumer_groups=self._consumer_groups,

@@ -26,6 +26,7 @@ from headrace.wire.security.resources import CLUSTER, Operation, Resource, topic
 from headrace.wire.security.session import Session
 from headrace.wire.security.throttle import Throttle
 from headrace.wire.sequencer import Sequencer
+from headrace.wire.topic_turns import TopicTurns
 from headrace.wire.transaction_service import TRANSACTIONS_TOPIC, TransactionService
 from headrace.wire.waiters import FetchWaiters
 
@@ -47,6 +48,7 @@ class Services:
     committer: Committer
     waiters: FetchWaiters
     gate: IngestGate
+    topic_turns: TopicTurns
     recalls: Recalls
     groups: Groups
     consumer_groups: ConsumerGroups

@@ -1,4 +1,4 @@
-"""Creating topics within the broker's limits; errors of the log as answers to a client."""
+"""Creating topics and partitions within the broker's limits; errors of the log as answers to a client."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from typing import Final
 from uuid import UUID
 
 from headrace.errors import Conflict, HeadraceError, InvalidConfig, InvalidInput, NotFound
-from headrace.log import LogRefusal, Topic
+from headrace.log import LogRefusal, Topic, TopicCreation
 from headrace.wire.codes import ErrorCode, Refusal
 from headrace.wire.services import Services
 
-# A topic with more partitions is made by threads. Fewer take no longer than another request.
+# More new partitions of a topic are made by threads. Fewer take no longer than another request.
 AT_ONCE_MAX: Final = 16
 # Syncs of directories that wait together are carried out together by the file system.
 THREADS: Final = 8
@@ -35,19 +35,37 @@ def create_topic(services: Services, name: str, partition_count: int, config: Ma
 async def create_large_topic(services: Services, name: str, partition_count: int, config: Mapping[str, str]) -> Topic:
     """As `create_topic`, while the broker goes on answering others: threads wait for the disk."""
     check_room(services, name, partition_count)
-    loop = asyncio.get_running_loop()
     with as_refusals():
-        creation = services.store.begin_topic(name, partition_count, config)
-        try:
-            await asyncio.gather(
-                *(loop.run_in_executor(_makers, creation.make, first, THREADS) for first in range(THREADS))
-            )
-            for _ in range(0, partition_count, OPENED_AT_ONCE):
-                services.store.open_made(creation, OPENED_AT_ONCE)
-                await asyncio.sleep(0)
-            return services.store.finish_topic(creation)
-        finally:
-            services.store.end_creation(creation)
+        return await _carried_out(services, services.store.begin_topic(name, partition_count, config))
+
+
+async def grow_topic(services: Services, name: str, partition_count: int) -> Topic:
+    """More partitions for a topic; many are made beside the loop. Called in the topic's turn. Raises a Refusal."""
+    with as_refusals():
+        creation = services.store.begin_growth(name, partition_count)
+        if len(creation.directories) <= AT_ONCE_MAX:
+            return services.store.carry_out(creation)
+        return await _carried_out(services, creation)
+
+
+async def _carried_out(services: Services, creation: TopicCreation) -> Topic:
+    """Threads make the partitions; the loop opens a few at a time. Raises errors of the log."""
+    loop = asyncio.get_running_loop()
+    try:
+        # The topic is not left while a thread still makes a directory of it.
+        made = await asyncio.gather(
+            *(loop.run_in_executor(_makers, creation.make, first, THREADS) for first in range(THREADS)),
+            return_exceptions=True,
+        )
+        for error in made:
+            if error is not None:
+                raise error
+        for _ in range(0, len(creation.directories), OPENED_AT_ONCE):
+            services.store.open_made(creation, OPENED_AT_ONCE)
+            await asyncio.sleep(0)
+        return services.store.finish_creation(creation)
+    finally:
+        services.store.end_creation(creation)
 
 
 def check_room(services: Services, name: str, partition_count: int) -> None:
@@ -56,7 +74,7 @@ def check_room(services: Services, name: str, partition_count: int) -> None:
         raise Refusal(ErrorCode.TOPIC_ALREADY_EXISTS, f"topic {name!r} exists")
     if partition_count < 1:
         raise Refusal(ErrorCode.INVALID_PARTITIONS, "a topic has at least one partition")
-    if len(services.store.topics) + len(services.store.creating) >= services.config.topics_max:
+    if len(services.store.topics.keys() | services.store.creating.keys()) >= services.config.topics_max:
         raise Refusal(ErrorCode.POLICY_VIOLATION, f"at most {services.config.topics_max} topics")
     check_partition_room(services, partition_count)
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from headrace.log import Partition
 from headrace.wire.codes import ErrorCode, Refusal
-from headrace.wire.handlers.creation import as_refusals, check_partition_room
+from headrace.wire.handlers.creation import as_refusals, check_partition_room, grow_topic
 from headrace.wire.messages.partitions import (
     ActiveProducer,
     CreatePartitionsRequest,
@@ -36,19 +36,23 @@ from headrace.wire.security.resources import topic as topic_resource
 from headrace.wire.services import INTERNAL_TOPICS, Call, Services
 
 
-def create_partitions(services: Services, call: Call, request: CreatePartitionsRequest) -> CreatePartitionsResponse:
-    return CreatePartitionsResponse(
-        tuple(_grown(services, call, topic, validate_only=request.validate_only) for topic in request.topics)
-    )
+async def create_partitions(
+    services: Services, call: Call, request: CreatePartitionsRequest
+) -> CreatePartitionsResponse:
+    return CreatePartitionsResponse(tuple([await _grown(services, call, topic, request) for topic in request.topics]))
 
 
-def _grown(services: Services, call: Call, wanted: GrownTopic, *, validate_only: bool) -> CreatePartitionsResult:
+async def _grown(
+    services: Services, call: Call, wanted: GrownTopic, request: CreatePartitionsRequest
+) -> CreatePartitionsResult:
     try:
         call.require(Operation.ALTER, topic_resource(wanted.name))
-        _check_growth(services, wanted)
-        if not validate_only:
-            with as_refusals():
-                services.store.add_partitions(wanted.name, wanted.partition_count)
+        if request.validate_only:
+            _check_growth(services, wanted)
+        else:
+            async with services.topic_turns.turn(wanted.name, request.timeout_ms):
+                _check_growth(services, wanted)
+                await grow_topic(services, wanted.name, wanted.partition_count)
     except Refusal as refusal:
         return CreatePartitionsResult(wanted.name, refusal.code, refusal.message)
     return CreatePartitionsResult(wanted.name)

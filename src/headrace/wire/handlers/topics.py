@@ -87,10 +87,10 @@ def _partition_count(services: Services, wanted: CreatableTopic) -> int:
 async def delete_topics(services: Services, call: Call, request: DeleteTopicsRequest) -> DeleteTopicsResponse:
     """Committed offsets of the topics go with them."""
     wanted = request.topics if call.version >= 6 else tuple(DeletableTopic(name) for name in request.topic_names)
-    return DeleteTopicsResponse(tuple([await _deleted(services, call, topic) for topic in wanted]))
+    return DeleteTopicsResponse(tuple([await _deleted(services, call, topic, request.timeout_ms) for topic in wanted]))
 
 
-async def _deleted(services: Services, call: Call, wanted: DeletableTopic) -> DeletedTopic:
+async def _deleted(services: Services, call: Call, wanted: DeletableTopic, timeout_ms: int) -> DeletedTopic:
     name, topic_id = wanted.name, wanted.topic_id
     if name is None:
         name = None if topic_id is None else services.store.name_of(topic_id)
@@ -101,11 +101,15 @@ async def _deleted(services: Services, call: Call, wanted: DeletableTopic) -> De
         call.require(Operation.DELETE, topic_resource(name))
         if name in INTERNAL_TOPICS:
             raise Refusal(ErrorCode.INVALID_TOPIC_EXCEPTION, f"{name} is the broker's own")
-        with as_refusals():
-            services.store.delete_topic(name)
-        services.waiters.wake_all()
-        await services.offsets.forget_topic(name)
-        await services.sequencer.forget_topic(name)
+        async with services.topic_turns.turn(name, timeout_ms):
+            if topic_id is not None and services.store.name_of(topic_id) != name:
+                # Another request deleted it first, and the name may belong to a new topic.
+                raise Refusal(ErrorCode.UNKNOWN_TOPIC_ID, f"no topic has the id {topic_id}")
+            with as_refusals():
+                services.store.delete_topic(name)
+            services.waiters.wake_all()
+            await services.offsets.forget_topic(name)
+            await services.sequencer.forget_topic(name)
     except Refusal as refusal:
         return DeletedTopic(name, refusal.code, topic_id, refusal.message)
     return DeletedTopic(name, topic_id=topic_id)
