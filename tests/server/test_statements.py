@@ -90,6 +90,14 @@ def test_a_select_is_explained_over_streams_of_saved_pipelines(service: Service)
     assert any(isinstance(line, str) and "only rows that may fulfil battery < 7" in line for line in explained)
 
 
+def test_an_expression_around_an_aggregate_is_explained_as_it_runs(service: Service) -> None:
+    saved(service)
+    asked = "SELECT drone, round(avg(battery), 1) AS b FROM telemetry GROUP BY drone WINDOW TUMBLING(10s)"
+    explained = [str(line) for (line,) in rows(service, f"EXPLAIN {asked}")]
+    assert any("lanes are by drone" in line and "select follows" in line for line in explained)
+    assert not any("partial aggregation" in line or "hoisted" in line for line in explained)
+
+
 def test_a_saved_pipeline_is_explained(service: Service) -> None:
     saved(service)
     assert rows(service, "EXPLAIN PIPELINE drones")

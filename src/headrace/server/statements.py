@@ -13,6 +13,7 @@ from headrace.server.bodies import SignalBody
 from headrace.server.deploying import Choice
 from headrace.server.models.statements import StatementView
 from headrace.spark import JobStatus
+from headrace.spark.planning.hoist import hoisted
 from headrace.spark.planning.rules import rules_of
 from headrace.sql import (
     SPARK_FUNCTIONS,
@@ -178,7 +179,7 @@ class Statements:
         validated = validate(document, self._service.catalogue)
         graph = print_text(document, self._service.catalogue).splitlines()
         columns = [f"{node.id}: {validated.schemas[node.id]}" for node in document.nodes]
-        rules = rules_of(validated, self._service.catalogue)
+        rules = rules_of(hoisted(validated, self._service.catalogue), self._service.catalogue)
         return ["explained"], [[line] for line in (*graph, "", *columns, "", *rules)]
 
     def _explained(self, explain: Explain, request: Request) -> Document:
