@@ -15,7 +15,7 @@ from headrace.spark.planning.looked_up import can_ask
 from headrace.spark.planning.plan import QueryPlan
 from headrace.spark.planning.query_chain import chain_of, is_union
 from headrace.spark.planning.tables import tables_and_their_steps
-from headrace.spark.planning.ways import read_of, way_of
+from headrace.spark.planning.ways import way_of
 
 # Operators whose rows each stand for one row before them.
 ROW_BY_ROW = ("filter", "select")
@@ -121,4 +121,8 @@ def _inputs(node: Node, validated: Validated, catalogue: Catalogue) -> dict[str,
     """The columns that a chain would read: what nobody uses has no say in where a node runs."""
     needed = needed_columns(validated, catalogue)
     edges = validated.document.inputs_of(node.id)
-    return {edge.target_port: read_of(validated.schemas[edge.source], needed[edge.source]) for edge in edges}
+    return {edge.target_port: _used(validated.schemas[edge.source], needed[edge.source]) for edge in edges}
+
+
+def _used(schema: Schema, names: frozenset[str]) -> Schema:
+    return replace(schema, columns=schema.keep({*names, schema.event_time or ""}).columns or schema.columns[:1])

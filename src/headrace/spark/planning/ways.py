@@ -59,12 +59,11 @@ def chain_reading(chain: ChainPlan, validated: Validated, catalogue: Catalogue) 
     used = [needed[one.source] for one in chain.inputs]
     if any(node.operator == "union" for node in chain.nodes):
         used = [frozenset().union(*used)] * len(used)
-    return chain.reading([read_of(one.schema, names) for one, names in zip(chain.inputs, used, strict=True)])
+    return chain.reading([_read(one.schema, names) for one, names in zip(chain.inputs, used, strict=True)])
 
 
-def read_of(schema: Schema, names: frozenset[str]) -> Schema:
-    """What a chain reads of a schema where these columns are used. At least one column, or there would be no rows to
-    count; the event time in any case."""
+def _read(schema: Schema, names: frozenset[str]) -> Schema:
+    """At least one column, or there would be no rows to count; the event time in any case."""
     kept = schema.keep({*names, schema.event_time or ""})
     beside = tuple(column for column in kept.hidden if column.name == schema.event_time)
     return Schema((*(kept.columns or schema.columns[:1]), *beside), event_time=schema.event_time)
