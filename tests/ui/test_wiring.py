@@ -27,6 +27,8 @@ from tests.ui.steps import (
 )
 
 STRAIGHT = {("numbers", "small"), ("small", "out")}
+# Of a scaled node the browser computes 0.9999995 where all of it is seen. One row of pixels outside would be 0.99.
+SEEN_RATIO = 0.999
 
 
 @pytest.fixture
@@ -168,7 +170,7 @@ def test_new_nodes_cover_nothing_and_a_tidy_graph_is_seen(open_page: OpenPage, a
     page.mouse.wheel(0, -900)
     page.get_by_role("button", name="Tidy the layout").click()
     for name in names:
-        expect(node(page, name)).to_be_in_viewport(ratio=1)
+        expect(node(page, name)).to_be_in_viewport(ratio=SEEN_RATIO)
 
 
 def at_rest(page: Page, name: str) -> FloatRect:
