@@ -27,10 +27,9 @@ RUN = [case for case in CASES if case.error is None]
 ROW_FILES = ("casts", "expressions", "nested", "nulls", "strings", "times")
 ROWS = [case for file in ROW_FILES for case in RUN if case in read_cases((FOLDER / f"{file}.sql").read_text(), file)]
 STATEFUL = [case for case in RUN if case not in ROWS]
-# What a stream does not do yet, though a batch does: a case that passes leaves this folder.
-WRONG = [case for file in sorted(FOLDER.glob("known_wrong/*.sql")) for case in read_cases(file.read_text(), file.stem)]
 # Where a stream is cut decides which rows it emits too early: one of so many tries does.
-WRONG_SEEDS = 6
+RETRACTING = frozenset(case.name for case in read_cases((FOLDER / "retractions.sql").read_text(), "retractions"))
+RETRACTING_SEEDS = 4
 BATCHED_EACH, STREAMED_EACH, ROWS_STREAMED_EACH, RESTARTED_EACH = 2, 18, 10, 4
 
 
@@ -108,20 +107,10 @@ def test_as_a_stream_that_is_killed_and_restarted(runner: Runner, case: Case) ->
 
 
 @pytest.mark.spark
-@pytest.mark.parametrize("case", WRONG, ids=lambda case: case.name)
-def test_what_a_stream_does_wrong_a_batch_does_right(runner: Runner, case: Case) -> None:
-    check(runner, case, "batch")
-
-
-@pytest.mark.spark
-@pytest.mark.xfail(strict=True, raises=AssertionError, reason="a stream does not retract rows that left a result")
-@pytest.mark.parametrize("case", WRONG, ids=lambda case: case.name)
-def test_what_a_stream_does_wrong(runner: Runner, case: Case) -> None:
-    for seed in range(WRONG_SEEDS):
-        (result,) = replace(runner, seed=seed).run(case, ("stream",))
-        if result.skipped is not None:
-            pytest.skip(result.skipped)
-        assert result.is_passed, "\n".join(result.failures)
+@pytest.mark.parametrize("case", [case for case in RUN if case.name in RETRACTING], ids=lambda case: case.name)
+def test_rows_leave_a_table_wherever_a_stream_is_cut(runner: Runner, case: Case) -> None:
+    for seed in range(RETRACTING_SEEDS):
+        check(replace(runner, seed=seed), case, "stream")
 
 
 @pytest.mark.spark

@@ -20,6 +20,7 @@ from headrace.cases.local_rows import frame_of_arrow
 from headrace.cases.records import json_text, read_records
 from headrace.cases.sinks import Row, collected, killed_and_restarted
 from headrace.cases.streamed import chain_above, is_serial, latest_by, needs_end, tells_changes
+from headrace.cases.tables import RetractedTable, left
 from headrace.errors import InvalidInput
 from headrace.graph.document import Node
 from headrace.graph.schema import UNKNOWN, Column, Schema, backquoted, parse_type
@@ -87,6 +88,23 @@ class Frames:
         fatal = chance.randrange(_count(pieces))
         checkpoint = self.directory / f"checkpoint-{next(_numbers)}"
         return self._latest(node_id, frame, killed_and_restarted(frame, mode, checkpoint, fatal))
+
+    def table(self, table: RetractedTable, chance: random.Random, *, dies: bool = False) -> Made:
+        """What a stream leaves in a table, of rows that may retract others."""
+        branch = table.branch
+        node_id = branch.last_node or table.base
+        if is_serial(self.validated, self.catalogue, table.base):
+            build = _Build(self, _one_piece(self.inputs), chance=chance, dies=dies)
+            frame = table.written(build.frame(table.base), self.validated, self.catalogue)
+            return Made(left(collected(frame)), self._columns(node_id, frame))
+        pieces = _ending_together({node: _pieces(rows, chance) for node, rows in self.inputs.items()})
+        base = _Build(self, pieces, is_stream=True).frame(table.base)
+        frame = table.written(base, self.validated, self.catalogue)
+        if not dies:
+            return Made(left(self._from_memory(frame, "update")), self._columns(node_id, frame))
+        checkpoint = self.directory / f"checkpoint-{next(_numbers)}"
+        rows = killed_and_restarted(frame, "update", checkpoint, chance.randrange(_count(pieces)))
+        return Made(left(rows), self._columns(node_id, frame))
 
     def _from_memory(self, frame: DataFrame, mode: str) -> list[Row]:
         name = f"headrace_test_{next(_numbers)}"

@@ -23,6 +23,7 @@ from headrace.cases.frames import Frames, Made
 from headrace.cases.sinks import Row
 from headrace.cases.spelling import spelled_alike, spelled_row
 from headrace.cases.streamed import stream_hindrance
+from headrace.cases.tables import retracted_table
 from headrace.causes import known_cause
 from headrace.errors import HeadraceError, InvalidInput, did_you_mean
 from headrace.graph.document import Document
@@ -126,11 +127,17 @@ class Runner:
         validated = frames.validated
         nodes = _nodes(validated.document, expected.given, self.catalogue)
         made: list[Made] = []
-        for node in nodes:
-            if mode != "batch" and (reason := stream_hindrance(validated, self.catalogue, node)):
-                return reason, None
+        for sink, node in nodes:
             chance = random.Random(f"{self.seed} {case.name} {node}")  # noqa: S311 - cuts are no secret
-            made.append(frames.batch(node) if mode == "batch" else frames.stream(node, chance, dies=mode == RESTART))
+            table = None if mode == "batch" else retracted_table(sink, validated, self.catalogue)
+            if table is not None:
+                made.append(frames.table(table, chance, dies=mode == RESTART))
+            elif mode == "batch":
+                made.append(frames.batch(node))
+            elif reason := stream_hindrance(validated, self.catalogue, node):
+                return reason, None
+            else:
+                made.append(frames.stream(node, chance, dies=mode == RESTART))
         difference = _difference(expected, [row for one in made for row in one.rows], made[0].columns)
         if difference is None:
             return None, None
@@ -187,14 +194,17 @@ def _inputs(case: Case, validated: Validated) -> dict[str, list[Row]]:
     return inputs
 
 
-def _nodes(document: Document, given: Given, catalogue: Catalogue) -> list[str]:
-    """The nodes whose rows a name means: a view, or what leads into the sinks of a stream."""
+def _nodes(document: Document, given: Given, catalogue: Catalogue) -> list[tuple[str, str]]:
+    """The nodes whose rows a name means, each with the sink that it leads into: what leads into the sinks of a stream;
+    or a view, which stands for its sink where it has none of this name."""
     kinds = {node.id: catalogue.get(node.operator).spec.kind for node in document.nodes}
-    if kinds.get(given.stream, "sink") != "sink":
-        return [given.stream]
     name = re.compile(rf"(into_)?{re.escape(given.stream)}(_\d+)?")
-    sinks = [node_id for node_id, kind in kinds.items() if kind == "sink" and name.fullmatch(node_id)]
+    named = [node_id for node_id, kind in kinds.items() if kind == "sink" and name.fullmatch(node_id)]
+    sinks = [(sink, document.inputs_of(sink)[0].source) for sink in named]
+    if kinds.get(given.stream, "sink") != "sink":
+        own = [(sink, node_id) for sink, node_id in sinks if node_id == given.stream]
+        return own[:1] or [(given.stream, given.stream)]
     if not sinks:
         message = f"line {given.line}: no rows go into {given.stream!r}"
         raise InvalidInput(message, valid=tuple(kinds), hint=did_you_mean(given.stream, kinds))
-    return [document.inputs_of(sink)[0].source for sink in sinks]
+    return sinks

@@ -10,6 +10,8 @@ from headrace.errors import InvalidInput, did_you_mean
 
 # The type of a column that only Spark's analyser can tell; it fits everything.
 UNKNOWN = "UNKNOWN"
+# The hidden column of rows that may retract others: 1 for a row that holds, −1 for one that holds no longer.
+WEIGHT = "_weight"
 
 _SIMPLE = (
     "BOOLEAN",
@@ -72,8 +74,9 @@ class Schema:
 
     @property
     def carried(self) -> Schema:
-        """What a row has with it on its way: the visible columns, and the event time where that can only be named."""
-        beside = tuple(column for column in self.hidden if column.name == self.event_time)
+        """What a row has with it on its way: the visible columns; its weight, and the event time where that can only be
+        named."""
+        beside = tuple(column for column in self.hidden if column.name in (self.event_time, WEIGHT))
         return Schema((*self.columns, *beside), event_time=self.event_time)
 
     def find(self, name: str) -> Column | None:

@@ -13,9 +13,9 @@ from headrace.operators.aggregate_items import Aggregates, aggregate_columns, co
 from headrace.operators.aggregate_plan import aggregate_plan, lanes_by
 from headrace.operators.aggregate_rows import AggregateRows
 from headrace.operators.projection import refuse_doubles
-from headrace.operators.settings import ColumnName
+from headrace.operators.settings import ColumnName, Retract
 from headrace.operators.spec import Operator, OperatorConfig, Port, Spec
-from headrace.operators.system_columns import refuse_system_names
+from headrace.operators.system_columns import WEIGHT_COLUMN, refuse_system_names
 from headrace.serial import Operator as Instance
 from headrace.serial import Partitioning
 
@@ -31,6 +31,7 @@ class AggregateConfig(OperatorConfig):
     aggregates: Aggregates
     keys: Keys = Field([])
     emit: Literal["changes"] = Field("changes", description="changes: a row whenever an aggregate changes.")
+    retract: Retract = False
 
 
 class Aggregate(Operator[AggregateConfig]):
@@ -62,7 +63,7 @@ class Aggregate(Operator[AggregateConfig]):
         columns = (*keys, *aggregate_columns(config.aggregates, schema, keys))
         refuse_doubles(columns)
         refuse_system_names(column.name for column in columns)
-        return Schema(columns)
+        return Schema(columns, (WEIGHT_COLUMN,) if config.retract else ())
 
     def used_columns(
         self, config: AggregateConfig, needed: frozenset[str], inputs: Mapping[str, Schema]
@@ -75,7 +76,8 @@ class Aggregate(Operator[AggregateConfig]):
     def chain_instance(self, config: AggregateConfig, inputs: Mapping[str, Schema]) -> Instance | None:
         if not self.runs_in_chain(config, inputs):
             return None
-        return AggregateRows(aggregate_plan(config, inputs["in"]), self.output_schema(config, inputs))
+        plan = aggregate_plan(config, inputs["in"])
+        return AggregateRows(plan, self.output_schema(config, inputs), retracts=config.retract)
 
     def closing_time(self, config: AggregateConfig, schema: Schema) -> str | None:
         """In Spark's plan a key that is the event time closes with it."""

@@ -9,11 +9,12 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from headrace.graph.schema import Schema
+from headrace.graph.schema import WEIGHT, Schema
 from headrace.operators.aggregate_plan import AggregatePlan
 from headrace.operators.aggregates import Partial, merge, partial, results
 from headrace.operators.arrow_types import TIMESTAMP, arrow_schema, arrow_type
 from headrace.operators.distinct_values import DistinctValues
+from headrace.operators.weights import changed_rows
 from headrace.operators.window_columns import START
 from headrace.operators.window_spans import Spans
 from headrace.operators.window_state import OpenWindows, sorted_indices
@@ -25,10 +26,12 @@ from headrace.serial.watermark import END_OF_TIME_US
 
 
 class _Aggregating(Instance):
-    """Takes rows into the state of their groups, and tells at the end of a micro-batch's rows what changed."""
+    """Takes rows into the state of their groups, and tells at the end of a micro-batch's rows what changed; where it
+    `retracts`, also what these groups were before."""
 
-    def __init__(self, plan: AggregatePlan) -> None:
+    def __init__(self, plan: AggregatePlan, *, retracts: bool) -> None:
         self._plan = plan
+        self._retracts = retracts
         self._bit_of = {
             number: (index, bit)
             for index, distinct in enumerate(plan.distincts)
@@ -38,6 +41,7 @@ class _Aggregating(Instance):
     def open(self, context: Context) -> None:
         super().open(context)
         self._changed: list[Integers] = []
+        self._before: list[pa.RecordBatch] = []
         self._distincts = [
             DistinctValues(context.state, f"distinct{index}", self._group_key, arrow_type(distinct.value[1]))
             for index, distinct in enumerate(self._plan.distincts)
@@ -49,15 +53,33 @@ class _Aggregating(Instance):
         return [(key.name, arrow_type(key.type)) for key in self._plan.keys]
 
     @abstractmethod
-    def _told(self, slots: Integers) -> pa.RecordBatch:
-        """These groups as rows, in an order that does not depend on their slots."""
+    def _rows_of(self, slots: Integers) -> pa.RecordBatch:
+        """These groups as rows."""
+
+    @abstractmethod
+    def _in_order(self, rows: pa.RecordBatch) -> pa.RecordBatch:
+        """In an order that does not depend on slots; a row that is retracted right before the one in its place."""
 
     def on_rows_end(self) -> Iterable[Batch]:
         if not self._changed:
             return []
-        slots = np.unique(np.concatenate(self._changed))
-        self._changed = []
-        return [Batch(self._told(slots), private=True)]
+        rows = self._rows_of(np.unique(np.concatenate(self._changed)))
+        before, self._changed, self._before = self._before, [], []
+        if not self._retracts:
+            return [Batch(self._in_order(rows), private=True)]
+        both = self._in_order(changed_rows(before, rows))
+        return [Batch(both, private=True, retracted=both.num_rows - rows.num_rows)]
+
+    def _remember(self, table: KeyedTable, keys: Sequence[pa.Array[Any]]) -> None:
+        """Called before rows come into these groups: what they are is what was emitted of them."""
+        if not self._retracts:
+            return
+        slots = table.find(keys)
+        slots = slots[slots >= 0]
+        if self._changed:
+            slots = slots[~np.isin(slots, np.concatenate(self._changed))]
+        if len(slots):
+            self._before.append(self._rows_of(slots))
 
     def _take_in(
         self, table: KeyedTable, slots: Integers, groups: Groups, arranged: pa.RecordBatch, ends: Integers
@@ -89,8 +111,8 @@ class _Aggregating(Instance):
 class AggregateRows(_Aggregating):
     """After every micro-batch one row for each key that had rows in it, by key. State holds every key."""
 
-    def __init__(self, plan: AggregatePlan, output: Schema) -> None:
-        super().__init__(plan)
+    def __init__(self, plan: AggregatePlan, output: Schema, *, retracts: bool = False) -> None:
+        super().__init__(plan, retracts=retracts)
         self._schema = arrow_schema(output)
 
     def open(self, context: Context) -> None:
@@ -102,15 +124,19 @@ class AggregateRows(_Aggregating):
         if batch.num_rows:
             arranged = self._plan.arranged(batch.rows)
             groups = group(self._plan.key_columns(arranged), arranged.num_rows)
+            self._remember(self._table, groups.keys)
             slots, _ = self._table.add(groups.keys)
             self._take_in(self._table, slots, groups, arranged, np.full(groups.count, END_OF_TIME_US))
             self._changed.append(slots)
         return []
 
-    def _told(self, slots: Integers) -> pa.RecordBatch:
+    def _rows_of(self, slots: Integers) -> pa.RecordBatch:
         columns: Sequence[Any] = [*self._table.keys(slots), *results(self._table, self._plan.aggregates, slots)]
-        rows = pa.record_batch(columns, schema=self._schema)
-        return rows.take(sorted_indices(rows, [key.name for key in self._plan.keys]))
+        return pa.record_batch(columns, schema=self._schema)
+
+    def _in_order(self, rows: pa.RecordBatch) -> pa.RecordBatch:
+        weight = [WEIGHT] if self._retracts else []
+        return rows.take(sorted_indices(rows, [*(key.name for key in self._plan.keys), *weight]))
 
 
 class WindowRows(_Aggregating):
@@ -120,8 +146,8 @@ class WindowRows(_Aggregating):
     A row counts in those of its windows that are not closed; if all are it is late, and counted as that.
     """
 
-    def __init__(self, plan: AggregatePlan, time: str, spans: Spans, *, changes: bool) -> None:
-        super().__init__(plan)
+    def __init__(self, plan: AggregatePlan, time: str, spans: Spans, *, changes: bool, retracts: bool = False) -> None:
+        super().__init__(plan, retracts=retracts)
         self._time = time
         self._spans = spans
         self._changes = changes
@@ -179,7 +205,7 @@ class WindowRows(_Aggregating):
             # Rows that came with this very time may have changed windows that go now.
             told = list(super().on_rows_end())
         else:
-            told = [Batch(self._told(slots), private=True)] if len(slots) else []
+            told = [Batch(self._in_order(self._rows_of(slots)), private=True)] if len(slots) else []
         self._windows.table.delete(slots)
         for values in self._distincts:
             values.end(at_us)
@@ -196,6 +222,7 @@ class WindowRows(_Aggregating):
         groups = group([*self._plan.key_columns(arranged), timestamps(names)], arranged.num_rows)
         named = microseconds(groups.keys[-1])
         starts, ends = self._spans.bounds(named)
+        self._remember(self._windows.table, groups.keys)
         slots = self._windows.add(groups.keys[:-1], named, starts, ends)
         self._take_in(self._windows.table, slots, groups, arranged, ends)
         self._changed.append(slots)
@@ -208,5 +235,8 @@ class WindowRows(_Aggregating):
         if end_us is not None:
             self.context.timers.at_event_time(end_us)
 
-    def _told(self, slots: Integers) -> pa.RecordBatch:
-        return self._windows.in_order(self._windows.rows(slots))
+    def _rows_of(self, slots: Integers) -> pa.RecordBatch:
+        return self._windows.rows(slots)
+
+    def _in_order(self, rows: pa.RecordBatch) -> pa.RecordBatch:
+        return self._windows.in_order(rows, *([WEIGHT] if self._retracts else []))

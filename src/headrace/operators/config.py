@@ -31,7 +31,7 @@ def read_config(config_type: type[C], config: Config) -> C:
 
 def setting_names(config_type: type[OperatorConfig]) -> tuple[str, ...]:
     """As they are written in a document."""
-    return tuple(field.alias or name for name, field in config_type.model_fields.items())
+    return tuple(field.alias or name for name, field in config_type.model_fields.items() if not field.exclude)
 
 
 def list_settings(config_type: type[OperatorConfig]) -> frozenset[str]:

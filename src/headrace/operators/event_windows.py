@@ -16,9 +16,9 @@ from headrace.operators.aggregate_rows import WindowRows
 from headrace.operators.durations import duration_ms
 from headrace.operators.event_time import check_time
 from headrace.operators.projection import refuse_doubles
-from headrace.operators.settings import ColumnName, refuse_setting
+from headrace.operators.settings import ColumnName, Retract, refuse_setting
 from headrace.operators.spec import Operator, OperatorConfig
-from headrace.operators.system_columns import EVENT_TIME_COLUMN, refuse_system_names
+from headrace.operators.system_columns import EVENT_TIME_COLUMN, WEIGHT_COLUMN, refuse_system_names
 from headrace.operators.window_columns import END, START, WINDOW_COLUMNS
 from headrace.operators.window_spans import Spans
 from headrace.serial import Operator as Instance
@@ -49,6 +49,8 @@ GUARANTEES = (
 class EventWindowConfig(OperatorConfig):
     """Settings of a window over event time. Each declares these itself, in the order they are shown."""
 
+    retract: Retract = False
+
     if TYPE_CHECKING:
         time: Time
         keys: Keys
@@ -70,7 +72,9 @@ class EventWindow(Operator[W]):
         columns = (*WINDOW_COLUMNS, *keys, *aggregate_columns(config.aggregates, schema, keys))
         refuse_doubles(columns)
         refuse_system_names(column.name for column in columns)
-        return Schema(columns, (EVENT_TIME_COLUMN,), EVENT_TIME_COLUMN.name) if is_final(config) else Schema(columns)
+        if is_final(config):
+            return Schema(columns, (EVENT_TIME_COLUMN,), EVENT_TIME_COLUMN.name)
+        return Schema(columns, (WEIGHT_COLUMN,) if config.retract else ())
 
     def used_columns(
         self, config: W, needed: frozenset[str], inputs: Mapping[str, Schema]
@@ -100,7 +104,8 @@ class EventWindow(Operator[W]):
         if spans is None or self.why_not_in_chain(config, inputs) is not None:
             return None
         time = schema.require(config.time).name
-        return WindowRows(aggregate_plan(config, schema), time, spans, changes=not is_final(config))
+        plan = aggregate_plan(config, schema)
+        return WindowRows(plan, time, spans, changes=not is_final(config), retracts=config.retract)
 
     def lanes(self, config: W, inputs: Mapping[str, Schema]) -> Partitioning:
         return lanes_by(config, inputs["in"])

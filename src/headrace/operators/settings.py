@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field
+from pydantic.json_schema import SkipJsonSchema
 from pydantic_core import PydanticCustomError
 
 from headrace.credential import require_ordinary
@@ -55,6 +56,11 @@ def _shown_as(form: str) -> object:
     return Field(json_schema_extra={"format": form})
 
 
+# Set by the planner alone, where something behind the node needs it (`spark/planning/retractions.py`).
+Retract = Annotated[
+    SkipJsonSchema[bool],
+    Field(exclude=True, description="Also emit rows that hold no longer, with the hidden column _weight = -1."),
+]
 Duration = Annotated[str, checked(canonical_duration), _shown_as("duration")]
 Columns = Annotated[str, checked(_canonical_columns), _shown_as("sql-columns")]
 TopicName = Annotated[str, checked(require_topic_name), _shown_as("topic")]

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from headrace.errors import InvalidInput
-from headrace.graph.schema import Column, backquoted
+from headrace.graph.schema import WEIGHT, Column, backquoted
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -27,9 +27,12 @@ SYSTEM_COLUMNS = (
 )
 # The event time of rows that leave a closed window.
 EVENT_TIME_COLUMN = Column("_event_time", "TIMESTAMP")
+# Whether a row holds, where rows may retract others (`spark/planning/retractions.py`).
+WEIGHT_COLUMN = Column(WEIGHT, "INT")
 # Which record a row is, on its way to a chain of serial operators: no pipeline sees these.
 RECORD_NAMES = ("_record_origin", "_record_offset", "_record_time")
-SYSTEM_NAMES = frozenset((*(column.name for column in (*SYSTEM_COLUMNS, EVENT_TIME_COLUMN)), *RECORD_NAMES))
+_HIDDEN = (*SYSTEM_COLUMNS, EVENT_TIME_COLUMN, WEIGHT_COLUMN)
+SYSTEM_NAMES = frozenset((*(column.name for column in _HIDDEN), *RECORD_NAMES))
 
 
 def refuse_system_names(names: Iterable[str]) -> None:

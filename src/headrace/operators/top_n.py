@@ -14,9 +14,9 @@ from headrace.graph.schema import Column, Schema, backquoted, is_numeric
 from headrace.operators.arrow_types import arrow_type
 from headrace.operators.projection import refuse_doubles
 from headrace.operators.row_ranks import RowOrder, can_rank
-from headrace.operators.settings import ColumnName, checked
+from headrace.operators.settings import ColumnName, Retract, checked
 from headrace.operators.spec import Operator, OperatorConfig, Port, Spec
-from headrace.operators.system_columns import refuse_system_names
+from headrace.operators.system_columns import WEIGHT_COLUMN, refuse_system_names
 from headrace.operators.top_rows import TopRows
 from headrace.serial import Operator as Instance
 from headrace.serial import Partitioning
@@ -68,6 +68,7 @@ class TopNConfig(OperatorConfig):
     keys: list[ColumnName] = Field([], description="Columns that name a key; none ranks all rows together.")
     rank: ColumnName | None = Field(None, description="A new column with the rank: 1 for the first row.")
     emit: Literal["changes"] = Field("changes", description="changes: the first rows of a key whenever they change.")
+    retract: Retract = False
 
 
 class TopN(Operator[TopNConfig]):
@@ -102,7 +103,7 @@ class TopN(Operator[TopNConfig]):
         columns = (*schema.columns, *ranks)
         refuse_doubles(columns)
         refuse_system_names(name for name in (config.rank,) if name is not None)
-        return Schema(columns)
+        return Schema(columns, (WEIGHT_COLUMN,) if config.retract else ())
 
     def used_columns(
         self, config: TopNConfig, needed: frozenset[str], inputs: Mapping[str, Schema]
@@ -118,7 +119,8 @@ class TopN(Operator[TopNConfig]):
             return None
         ranks = [Rank.parse(item) for item in config.by]
         by = tuple((schema.require(rank.column).name, rank.is_descending) for rank in ranks)
-        return TopRows(schema, _keys(config, schema), RowOrder(by, schema.names), config.n, config.rank)
+        order = RowOrder(by, schema.names)
+        return TopRows(schema, _keys(config, schema), order, config.n, config.rank, retracts=config.retract)
 
     def kept_columns(self, config: TopNConfig, inputs: Mapping[str, Schema]) -> Mapping[str, Mapping[str, str]]:
         return {"in": {name: name for name in inputs["in"].names}}

@@ -4,6 +4,7 @@ them."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ import pyarrow as pa
 from headrace.graph.schema import Schema
 from headrace.operators.arrow_types import arrow_type
 from headrace.operators.row_ranks import RowOrder, key_codes
+from headrace.operators.weights import weighed_batch
 from headrace.serial import Batch, Context
 from headrace.serial import Operator as Instance
 from headrace.serial.candidate_rows import Candidates, one_batch
@@ -28,10 +30,19 @@ class TopRows(Instance):
     """At the end of each micro-batch the first rows of each key that has new ones among them: keys in the order in
     which they came, rows by their rank. They depend on which rows ever came, and not on the order in which they did.
 
-    State holds the first rows of every key.
+    State holds the first rows of every key. Where it `retracts`, the first rows of a key as they were come before them.
     """
 
-    def __init__(self, schema: Schema, keys: Sequence[str], order: RowOrder, count: int, rank: str | None) -> None:
+    def __init__(
+        self,
+        schema: Schema,
+        keys: Sequence[str],
+        order: RowOrder,
+        count: int,
+        rank: str | None,
+        *,
+        retracts: bool = False,
+    ) -> None:
         own = {column.name: arrow_type(column.type) for column in schema}
         self._keys = [(name, own[name]) for name in keys]
         self._columns = [field for field in own.items() if field not in self._keys]
@@ -40,6 +51,7 @@ class TopRows(Instance):
         ranks = [] if rank is None else [pa.field(rank, pa.int32())]
         self._output = pa.schema([*(pa.field(name, type_) for name, type_ in own.items()), *ranks])
         self._has_rank = rank is not None
+        self._retracts = retracts
 
     def open(self, context: Context) -> None:
         super().open(context)
@@ -82,10 +94,21 @@ class TopRows(Instance):
         is_kept = codes > int(codes[first_fresh:].max())
         is_kept[chosen] = True
         self._keep(fresh, hashes, known, is_kept)
-        told = np.flatnonzero(_of_some(codes[chosen], codes[chosen[chosen >= first_fresh]]))
-        for start in range(0, len(told), ROWS_TOLD_AT_ONCE):
-            some = told[start : start + ROWS_TOLD_AT_ONCE]
-            yield Batch(self._output_rows(rows.take(chosen[some]), ranks[some]), private=True)
+        changed = codes[chosen[chosen >= first_fresh]]
+        told = _Ranked(chosen, ranks).of_some(codes, changed)
+        was = _Ranked(chosen[:0], ranks[:0])
+        if self._retracts and first_fresh and len(changed):
+            was = _Ranked(*self._order.first(known.rows, codes[:first_fresh], self._count)).of_some(codes, changed)
+        yield from self._leaving(rows, codes, was, told)
+
+    def _leaving(self, rows: pa.RecordBatch, codes: Integers, was: _Ranked, told: _Ranked) -> Iterator[Batch]:
+        """Key by key: those that were the first, then those that are."""
+        numbers, ranks = np.concatenate([was.numbers, told.numbers]), np.concatenate([was.ranks, told.ranks])
+        order = np.argsort(codes[numbers], kind="stable") if len(was.numbers) else np.arange(len(numbers))
+        for start in range(0, len(order), ROWS_TOLD_AT_ONCE):
+            some = order[start : start + ROWS_TOLD_AT_ONCE]
+            made = self._output_rows(rows.take(numbers[some]), ranks[some])
+            yield weighed_batch(made, some >= len(was.numbers)) if self._retracts else Batch(made, private=True)
 
     def _codes_by_fresh(self, rows: pa.RecordBatch, first_fresh: int) -> Integers:
         """Codes of keys in the order in which fresh rows bring them. Keys that are only known, by an equal hash, come
@@ -118,9 +141,22 @@ class TopRows(Instance):
         return key_codes([pa.concat_arrays([rows.column(name) for rows in batches]) for name, _ in self._keys])
 
 
+@dataclass(frozen=True, slots=True)
+class _Ranked:
+    """Numbers of rows, and the rank of each within its key."""
+
+    numbers: Integers
+    ranks: Integers
+
+    def of_some(self, codes: Integers, some: Integers) -> _Ranked:
+        """Those of keys with some of these codes."""
+        found = np.flatnonzero(_of_some(codes[self.numbers], some))
+        return _Ranked(self.numbers[found], self.ranks[found])
+
+
 def _of_some(codes: Integers, some: Integers) -> Flags:
     """Which of these codes are among some."""
-    is_some = np.zeros(int(codes.max(initial=-1)) + 1, np.bool_)
+    is_some = np.zeros(int(max(codes.max(initial=-1), some.max(initial=-1))) + 1, np.bool_)
     is_some[some] = True
     flags: Flags = is_some[codes]
     return flags

@@ -82,9 +82,10 @@ class OpenWindows:
         nulls = [pa.nulls(rows.num_rows, field.type) for field in list(rows.schema)[first:]]
         return pa.record_batch([*rows.columns[:first], *nulls], schema=self._schema)
 
-    def in_order(self, rows: pa.RecordBatch) -> pa.RecordBatch:
-        """By end, start and key: where a slot lies differs from worker to worker, and rows must not."""
-        return rows.take(sorted_indices(rows, [END, START, *self._key_names]))
+    def in_order(self, rows: pa.RecordBatch, *more: str) -> pa.RecordBatch:
+        """By end, start and key, then by `more` columns: where a slot lies differs from worker to worker, and rows must
+        not."""
+        return rows.take(sorted_indices(rows, [END, START, *self._key_names, *more]))
 
 
 def sorted_indices(rows: pa.RecordBatch, names: Sequence[str]) -> pa.UInt64Array:

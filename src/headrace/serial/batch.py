@@ -28,10 +28,11 @@ class Batch:
     """An Arrow batch, and whether others can see its memory.
 
     `port` is the input it arrived at, or the output it leaves by. `private` says that nobody else holds the memory:
-    then it may be written to. `places` tell which records the rows are, where that is known.
+    then it may be written to. `places` tell which records the rows are, where that is known. So many of the rows are
+    `retracted`: they hold no longer.
     """
 
-    __slots__ = ("_copies", "_private", "places", "port", "rows")
+    __slots__ = ("_copies", "_private", "places", "port", "retracted", "rows")
 
     def __init__(
         self,
@@ -40,10 +41,12 @@ class Batch:
         port: str = DEFAULT_OUTPUT,
         private: bool = False,
         places: Places | None = None,
+        retracted: int = 0,
     ) -> None:
         self.rows = rows
         self.port = port
         self.places = places
+        self.retracted = retracted
         self._private = private
         self._copies = Copies()
 

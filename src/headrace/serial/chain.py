@@ -240,7 +240,7 @@ class Chain:
     def _pass_on(self, node: str, made: Iterable[Batch]) -> None:
         report = self._running[node].report
         for batch in made:
-            report.rows_out += batch.num_rows
+            report.rows_out += batch.num_rows - batch.retracted
             inlets, tap = self._links.get((node, batch.port), ()), self._taps.get(node)
             if tap is not None and batch.num_rows:
                 batch.share()

@@ -10,10 +10,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from headrace.graph.document import Node
-from headrace.graph.schema import Schema, backquoted
+from headrace.graph.schema import WEIGHT, Schema, backquoted
 from headrace.graph.validation import Validated
 from headrace.operators import Catalogue, used_columns
 from headrace.operators.columnar import is_cheap
+from headrace.operators.row_step import RowStep
 from headrace.operators.schedules import newest_firings_ms
 from headrace.operators.serial_chain import ChainPlan
 from headrace.operators.topic_source import TopicConfig
@@ -40,7 +41,7 @@ from headrace.spark.planning.placement import Placement, place
 from headrace.spark.planning.plan import QueryPlan
 from headrace.spark.planning.pushdown import prefilter_of
 from headrace.spark.planning.query_chain import chain_of, keeps_records
-from headrace.spark.planning.retractions import retraction_columns
+from headrace.spark.planning.retractions import retractions_of, takes_retractions
 from headrace.spark.planning.ways import chain_reading, topic_readings
 from headrace.spark.planning.wide import View, WideRow
 from headrace.spark.reading.prefilter import Prefilter
@@ -127,19 +128,26 @@ class Compilation:
             frame = frame.withColumn(keep, reduce(and_, (frame[name].isNull() for name in asides)))
         row, view = WideRow.of(frame, self._schema(plan.base), keep)
         outputs: list[Output] = []
-        views: dict[str, View] = {plan.base.id: view}
-        retracted = retraction_columns(plan.base, self.catalogue)
+        retractions = retractions_of(plan, self.validated, self.catalogue)
+        holding = row.apply(view, RowStep(f"{WEIGHT} > 0")) if retractions.weighed else view
+        views: dict[str, View] = {plan.base.id: holding}
+        sinks: dict[str, str | None] = {}
         for branch in plan.branches:
-            current = view
+            is_table = takes_retractions(self.validated.configs[branch.sink.id])
+            current, passed = (view if is_table else holding), holding
             for node, step in branch.steps:
                 with blaming(node):
-                    current = views[node.id] = row.apply(current, step)
+                    current, views[node.id] = row.apply(current, step), row.apply(passed, step)
+                    passed = views[node.id]
+            sinks[branch.sink.id] = keep if branch.sink.id in retractions.refused else current.keep
             with blaming(branch.sink):
-                outputs.append(make_output(branch.sink, self.catalogue, current, row, retracted))
+                outputs.append(
+                    make_output(branch.sink, self.catalogue, current, row, base=view, retractions=retractions)
+                )
         if plan.bad_rows_of is not None and BAD_COLUMN in frame.columns:
             outputs += bad_record_outputs(plan.bad_rows_of, self._topic_config(plan.bad_rows_of).dead_letter)
         outputs += self._letter_outputs(plan)
-        return CompiledQuery(plan, self._finished(plan, row, views, outputs), tuple(outputs), placed)
+        return CompiledQuery(plan, self._finished(plan, row, views, sinks, outputs), tuple(outputs), placed)
 
     def input_schema(self, port: str) -> Schema:
         edges = self.validated.document.inputs_of(self.node.id)
@@ -351,11 +359,17 @@ class Compilation:
     def _counting(self) -> RowCounting:
         return RowCounting(self.observations if self.bounded else None)
 
-    def _finished(self, plan: QueryPlan, row: WideRow, views: Mapping[str, View], outputs: list[Output]) -> DataFrame:
+    def _finished(
+        self,
+        plan: QueryPlan,
+        row: WideRow,
+        views: Mapping[str, View],
+        sinks: Mapping[str, str | None],
+        outputs: list[Output],
+    ) -> DataFrame:
         """Counts what each node let through, drops rows that no output wants, keeps what the writer reads."""
         # A node right before a sink lets through what the sink gets: only others must be counted before rows go.
         passed = {node: view.keep for node, view in views.items() if plan.chained or node != plan.base.id}
-        sinks = {branch.sink.id: views[branch.last_node or plan.base.id].keep for branch in plan.branches}
         early = {node: keep for node, keep in passed.items() if keep not in sinks.values()}
         late = {node: keep for node, keep in {**passed, **sinks}.items() if node not in early}
         frame = self._counting.counted(row.frame, "early", early)

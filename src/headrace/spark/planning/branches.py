@@ -13,10 +13,10 @@ from headrace.errors import InvalidInput
 from headrace.formats import check_writing, with_schema
 from headrace.formats.json_text import can_write
 from headrace.graph.document import Node
-from headrace.graph.schema import Column, Schema
+from headrace.graph.schema import WEIGHT, Column, Schema
 from headrace.operators import Catalogue
 from headrace.operators.arrow_types import arrow_schema
-from headrace.operators.columnar import Form, may_raise
+from headrace.operators.columnar import Form, may_raise, planned, scope_of
 from headrace.operators.columnar.forms import COLUMN, literal, made
 from headrace.operators.row_forms import RowForms
 from headrace.operators.row_step import RowStep
@@ -27,7 +27,7 @@ from headrace.operators.topic_sink import ToTopicConfig
 from headrace.operators.value_formats import value_format
 from headrace.spark.planning.outputs import plain_output, takes_columns
 from headrace.spark.planning.plan import Branch
-from headrace.spark.planning.retractions import takes_retractions
+from headrace.spark.planning.retractions import Retractions, takes_retractions
 from headrace.spark.specs import Output, Shaping
 
 # Types whose text Arrow writes as Spark does: they can be keys.
@@ -52,22 +52,27 @@ def shaped(
     catalogue: Catalogue,
     *,
     filtered_before: bool = False,
-    retracted: Sequence[str] = (),
+    retractions: Retractions | None = None,
 ) -> Shaped:
     """For rows of these columns, hidden ones included. With `filtered_before` they fulfil the first condition already.
-    Rows whose `retracted` columns are all null are retractions.
 
     Raises OnlySpark.
     """
     names = _Names()
     outputs: list[Output] = []
     counted: dict[str, str | None] = {}
+    retractions = retractions or Retractions()
+    holds = _weight_is(">", columns) if retractions.weighed else None
     for branch in branches:
+        is_table = takes_retractions(catalogue.get(branch.sink.operator).configure(branch.sink.config))
         rows = RowForms.of(columns)
+        rows = rows if is_table else _only(rows, holds, branch.sink, names)
         for number, (node, step) in enumerate(branch.steps):
             rows = rows if filtered_before and number == 0 else _behind(rows, node, step, names)
-            counted[node.id] = _name(rows.keep)
-        outputs.append(_output(branch.sink, rows, names, catalogue, _all_null(retracted, columns)))
+            counted[node.id] = _name(_only(rows, holds, node, names).keep if is_table else rows.keep)
+        deletes = _deletes(retractions, columns, rows, branch.sink) if is_table else None
+        output = _output(branch.sink, rows, names, catalogue, deletes)
+        outputs.append(replace(output, keep=None) if branch.sink.id in retractions.refused else output)
     return Shaped(_shaping(names, outputs, counted), tuple(outputs))
 
 
@@ -118,10 +123,31 @@ def _behind(rows: RowForms, node: Node, step: RowStep, names: _Names) -> RowForm
     return replace(following, keep=names.of(("is true", "BOOLEAN", following.keep), node))
 
 
-def _all_null(retracted: Sequence[str], columns: Schema) -> Form | None:
+def _only(rows: RowForms, condition: Form | None, node: Node, names: _Names) -> RowForms:
+    """Those for which the condition is true. That is never null: a row is kept or not."""
+    if condition is None:
+        return rows
+    found = rows.only(condition)
+    return replace(found, keep=names.of(("is true", "BOOLEAN", found.keep), node))
+
+
+def _weight_is(comparison: str, columns: Schema) -> Form:
+    found = planned(f"`{WEIGHT}` {comparison} 0", scope_of(columns))
+    if found is None:
+        raise AssertionError("rows that retract others have a weight")
+    return found
+
+
+def _deletes(retractions: Retractions, columns: Schema, rows: RowForms, sink: Node) -> Form | None:
+    """What is true for rows that delete their key in this table; None where none does."""
     found = RowForms.of(columns).columns
-    nulls: list[Form] = [("is null", "BOOLEAN", found[name]) for name in retracted]
-    return reduce(lambda one, other: ("and", "BOOLEAN", one, other), nulls) if nulls else None
+    nulls: list[Form] = [("is null", "BOOLEAN", found[name]) for name in retractions.nulls]
+    reasons = [reduce(lambda one, other: ("and", "BOOLEAN", one, other), nulls)] if nulls else []
+    if retractions.weighed:
+        reasons.append(_weight_is("<", columns))
+    if sink.id in retractions.refused and rows.keep is not None:
+        reasons.append(("not", "BOOLEAN", rows.keep))
+    return reduce(lambda one, other: ("or", "BOOLEAN", one, other), reasons) if reasons else None
 
 
 def _output(sink: Node, rows: RowForms, names: _Names, catalogue: Catalogue, deletes: Form | None) -> Output:
@@ -137,7 +163,7 @@ def _output(sink: Node, rows: RowForms, names: _Names, catalogue: Catalogue, del
         if not takes_columns(config):
             output = _with_values(output, config, sink, rows)
     if isinstance(config, ToTableConfig):
-        if deletes is not None and takes_retractions(config):
+        if deletes is not None:
             output = replace(output, deletes=_name(names.of(deletes, sink)))
         return _with_key(output, key_columns(config.key), sink, rows, names)
     if isinstance(config, ToTopicConfig) and config.key is not None:

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import reduce
-from operator import and_
+from operator import and_, or_
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from headrace.errors import InvalidInput
 from headrace.formats import check_writing, with_schema
 from headrace.graph.document import Node
-from headrace.graph.schema import backquoted
+from headrace.graph.schema import WEIGHT, backquoted
 from headrace.operators import Catalogue
 from headrace.operators.file_sink import ToFileConfig
 from headrace.operators.json_rows import json_rows
@@ -24,13 +25,19 @@ from headrace.operators.table_sink import ToTableConfig
 from headrace.operators.topic_sink import HEADERS_TYPE, ToTopicConfig
 from headrace.operators.value_formats import value_format
 from headrace.spark.planning.error_nodes import ERRORS_KEPT, errors_node
+from headrace.spark.planning.retractions import Retractions
 from headrace.spark.planning.wide import View, WideRow
 from headrace.spark.specs import BAD_COLUMN, Output
 
+if TYPE_CHECKING:
+    from pyspark.sql import Column
 
-def make_output(sink: Node, catalogue: Catalogue, view: View, row: WideRow, retracted: Sequence[str] = ()) -> Output:
-    """Adds to the wide row what this sink needs; rows whose `retracted` columns of the base are all null are
-    retractions. Raises InvalidInput for a sink that no writer knows."""
+
+def make_output(
+    sink: Node, catalogue: Catalogue, view: View, row: WideRow, *, base: View, retractions: Retractions
+) -> Output:
+    """Adds to the wide row what this sink needs; `base` is the row of the query's base. Raises InvalidInput for a sink
+    that no writer knows."""
     config, output = plain_output(sink, catalogue)
     if takes_columns(config):
         return _by_column(output, view)
@@ -43,7 +50,8 @@ def make_output(sink: Node, catalogue: Catalogue, view: View, row: WideRow, retr
     described = _described(output, config, view, row)
     made = _as_text(described, view, row) if config.format == "json" else _by_column(described, view)
     if isinstance(config, ToTableConfig):
-        return _with_key(_with_deletes(made, retracted, row), key_columns(config.key), view, row)
+        made = _with_deletes(made, retractions, view, row, base)
+        return _with_key(made, key_columns(config.key), view, row)
     return made if config.key is None else _with_key(made, (config.key,), view, row)
 
 
@@ -125,13 +133,21 @@ def _with_headers(output: Output, column: str, view: View, row: WideRow) -> tupl
     return replace(output, headers=row.column(texts)), replace(view, visible=visible)
 
 
-def _with_deletes(output: Output, retracted: Sequence[str], row: WideRow) -> Output:
+def _with_deletes(output: Output, retractions: Retractions, view: View, row: WideRow, base: View) -> Output:
+    """With what is true for rows that delete their key."""
     from pyspark.sql import functions as spark  # noqa: PLC0415
 
-    if not retracted:
-        return output
-    all_null = reduce(and_, (spark.col(backquoted(name)).isNull() for name in retracted))
-    return replace(output, deletes=row.column(all_null))
+    reasons: list[Column] = []
+    if retractions.nulls:
+        reasons.append(reduce(and_, (spark.col(backquoted(name)).isNull() for name in retractions.nulls)))
+    if retractions.weighed:
+        reasons.append(spark.col(WEIGHT) < 0)
+    if output.node in retractions.refused and view.keep is not None:
+        reasons.append(~spark.col(view.keep))
+        # Also of rows that the filters refuse: a key is all that a delete has.
+        text = spark.coalesce(spark.col(output.value), spark.lit("")) if output.value is not None else None
+        output = replace(output, keep=base.keep, value=None if text is None else row.column(row.wanted(base, text)))
+    return replace(output, deletes=row.column(reduce(or_, reasons))) if reasons else output
 
 
 def _with_key(output: Output, columns: Sequence[str], view: View, row: WideRow) -> Output:

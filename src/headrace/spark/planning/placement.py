@@ -25,7 +25,7 @@ from headrace.operators import Catalogue
 from headrace.operators.serial_chain import ChainPlan
 from headrace.spark.planning.branches import OnlySpark, Shaped, shaped
 from headrace.spark.planning.plan import QueryPlan
-from headrace.spark.planning.retractions import retraction_columns
+from headrace.spark.planning.retractions import retractions_of
 from headrace.spark.planning.ways import way_of
 
 WayIn = Literal["reader", "packets", "rows"]
@@ -57,7 +57,7 @@ def place(plan: QueryPlan, chain: ChainPlan, validated: Validated, catalogue: Ca
             plan.branches,
             _leaving(plan, chain, validated, catalogue),
             catalogue,
-            retracted=retraction_columns(plan.base, catalogue),
+            retractions=retractions_of(plan, validated, catalogue),
         )
     except OnlySpark as why_out:
         return Placement(way_in, (why_in, str(why_out)))

@@ -45,9 +45,10 @@ class TopicStage:
             return
         # An Arrow record holds many rows.
         self.rows += kept_count(self.output, batch) if self.output.format == "arrow" else len(values)
+        headers = self._headers(batch)
         if self.output.table is not None:
             values = self._as_table(keys, values, batch)
-        headers = self._headers(batch)
+            keys, values = _without_replaced(cast("pa.Array[Any]", keys), values)
         if keys is None:
             self._append(self._keyless, None, values, headers)
             return
@@ -182,6 +183,17 @@ class _Spool:
         if self._file is not None:
             os.close(self._file)
             Path(self._path).unlink(missing_ok=True)
+
+
+def _without_replaced(keys: pa.Array[Any], values: pa.Array[Any]) -> tuple[pa.Array[Any], pa.Array[Any]]:
+    """Without deletes of keys that come again: the later record takes the place of what they delete."""
+    if not values.null_count:
+        return keys, values
+    codes = keys.dictionary_encode().indices.to_numpy()
+    last = np.zeros(int(codes.max()) + 1, np.int64)
+    last[codes] = np.arange(len(codes))
+    kept = pa.array(values.is_valid().to_numpy(zero_copy_only=False) | (last[codes] == np.arange(len(codes))))
+    return keys.filter(kept), values.filter(kept)
 
 
 def _arrow_values(rows: pa.RecordBatch) -> pa.Array[Any]:

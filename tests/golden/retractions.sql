@@ -1,4 +1,4 @@
--- Rows that leave a changing result: a batch has none of them, a stream must retract what it emitted.
+-- Rows that leave a changing result: a stream retracts what it emitted, a table deletes their keys.
 CREATE STREAM trades (symbol STRING, price INT, ts TIMESTAMP, WATERMARK FOR ts AS ts - INTERVAL '5' SECOND);
 
 -- @input trades
