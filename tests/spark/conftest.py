@@ -97,6 +97,10 @@ class Stack:
 
     def values(self, topic: str) -> list[bytes]:
         """All committed record values of a topic."""
+        return [value or b"" for _, value in self.keyed_values(topic)]
+
+    def keyed_values(self, topic: str) -> list[tuple[str, bytes | None]]:
+        """All committed records of a topic, partition by partition."""
         with Client(self.bootstrap) as client:
             count = client.partition_count(topic)
             ends = client.list_offsets(topic, dict.fromkeys(range(count), LATEST), committed=True)
@@ -109,13 +113,14 @@ class Stack:
                 "log_level": 0,
             }
         )
-        found: list[bytes] = []
+        found: list[tuple[str, bytes | None]] = []
         try:
             for partition, end in ((partition, end) for partition, end in ends.items() if end.offset > 0):
                 assignment = TopicPartition(topic, partition, 0)
                 consumer.assign([assignment])
                 while consumer.position([assignment])[0].offset < end.offset:
-                    found += [m.value() or b"" for m in consumer.consume(1000, 0.2) if m.error() is None]
+                    read = [message for message in consumer.consume(1000, 0.2) if message.error() is None]
+                    found += [((message.key() or b"").decode(), message.value()) for message in read]
         finally:
             consumer.close()
         return found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -160,6 +161,33 @@ def test_rows_take_the_place_of_those_with_their_key_and_are_deleted(stack: Stac
     with Client(stack.bootstrap) as client:
         settings = client.topic_settings([table], ["cleanup.policy"])
     assert settings == {table: {"cleanup.policy": "compact"}}
+
+
+def newest(stack: Stack, table: str) -> dict[str, Any]:
+    """What readers of the table find, by key; and that nothing was deleted that was never there."""
+    found: dict[str, Any] = {}
+    for key, value in stack.keyed_values(table):
+        if value is None:
+            del found[key]
+        else:
+            found[key] = json.loads(value)
+    return found
+
+
+@pytest.mark.parametrize("condition", ["c < 3", "round(sqrt(c), 3) < 1.5"])
+def test_groups_and_rows_that_left_a_result_are_deleted(stack: Stack, condition: str) -> None:
+    """Where the tasks make what sinks take, and where Spark's plan does; through restarts."""
+    events, few, best = stack.topic("events", partitions=2), stack.name("few"), stack.name("best")
+    document = stack.pipeline(
+        f"""topic {events} {EVENTS} as events ! aggregate "count(*) AS c" keys=k ! filter "{condition}"
+          ! to-table {few} key=k
+        @events ! top-n 2 by=["n DESC"] keys=k ! filter "n > 0" ! to-table {best} key="k, n" """
+    )
+    for batch in ([("a", 1), ("b", 1)], [("a", 2), ("a", -1)], [("a", 3), ("b", 2), ("c", -5)]):
+        stack.produce(events, [{"k": key, "n": n} for key, n in batch])
+        stack.run(document)
+    assert newest(stack, few) == {"b": {"k": "b", "c": 2}, "c": {"k": "c", "c": 1}}
+    assert set(newest(stack, best)) == {'["a","3"]', '["a","2"]', '["b","1"]', '["b","2"]'}
 
 
 def test_a_key_of_several_columns_is_written_as_by_hand(stack: Stack) -> None:
