@@ -39,7 +39,8 @@ def test_every_operator_has_a_method_with_its_settings_and_defaults(operator: An
     parameters = {
         name: parameter for name, parameter in method_of(operator).parameters.items() if name not in ("self", "id")
     }
-    fields = {field.alias or name: field for name, field in operator.config_type.model_fields.items()}
+    settings = operator.config_type.model_fields.items()
+    fields = {field.alias or name: field for name, field in settings if not field.exclude}
     assert list(parameters) == list(fields)
     for name, field in fields.items():
         default = parameters[name].default
