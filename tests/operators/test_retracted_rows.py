@@ -22,7 +22,7 @@ SCHEMA = Schema.parse("k STRING, n BIGINT, ts TIMESTAMP")
 TIMED = Schema(SCHEMA.columns, event_time="ts")
 AGGREGATES = ["count(*) AS c", "sum(n) AS s", "max(n) AS m", "count(DISTINCT n) AS d"]
 WINDOW = {"time": "ts", "keys": ["k"], "aggregates": AGGREGATES, "emit": "changes"}
-NODES = {
+NODES: dict[str, tuple[dict[str, Any], tuple[str, ...]]] = {
     "aggregate": ({"keys": ["k"], "aggregates": AGGREGATES}, ("k",)),
     "tumbling-window": ({**WINDOW, "size": "10 seconds"}, ("k", "_window_start")),
     "sliding-window": ({**WINDOW, "size": "10 seconds", "every": "5 seconds"}, ("k", "_window_start")),
