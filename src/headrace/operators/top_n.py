@@ -153,8 +153,6 @@ def why_not(config: TopNConfig, schema: Schema) -> str | None:
 
     Called for rankings that are valid in Spark's plan.
     """
-    if not config.keys:
-        return "all rows are one key"
     keys, ranking = _keys(config, schema), {schema.require(Rank.parse(item).column).name for item in config.by}
     if missing := sorted({*keys, *ranking, *filter(None, [schema.event_time])}.difference(schema.names)):
         return f"the column {missing[0]!r} does not come along"

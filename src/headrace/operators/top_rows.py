@@ -22,6 +22,8 @@ from headrace.serial.sorted_runs import Flags
 
 # Rows of a micro-batch that wait for its end before those that do not rank among the first are left out.
 ROWS_WAITING_MAX = 1 << 18
+# What is the key in state where a ranking has none: the same of all rows.
+_ALL_ROWS = "_all_rows"
 # Rows that leave together.
 ROWS_TOLD_AT_ONCE = 1 << 16
 
@@ -44,8 +46,9 @@ class TopRows(Instance):
         retracts: bool = False,
     ) -> None:
         own = {column.name: arrow_type(column.type) for column in schema}
-        self._keys = [(name, own[name]) for name in keys]
-        self._columns = [field for field in own.items() if field not in self._keys]
+        self._keys = [(name, own[name]) for name in keys] or [(_ALL_ROWS, pa.bool_())]
+        self._is_keyless = not keys
+        self._columns = [field for field in own.items() if self._is_keyless or field not in self._keys]
         self._order = order
         self._count = count
         ranks = [] if rank is None else [pa.field(rank, pa.int32())]
@@ -61,16 +64,21 @@ class TopRows(Instance):
         self._are_all_here = False
 
     def process(self, batch: Batch) -> Iterable[Batch]:
-        schema = self._kept.schema
-        arrays: list[Any] = [_typed(batch.rows.column(field.name), field.type) for field in schema]
-        self._waiting.append(pa.record_batch(arrays, schema=schema))
+        self._waiting.append(self._as_kept(batch.rows))
         if sum(rows.num_rows for rows in self._waiting) > self._limit:
-            rows = one_batch(self._waiting, schema)
+            rows = one_batch(self._waiting, self._kept.schema)
             # By key as they came first, so that keys stay in that order.
             self._waiting = [rows.take(self._first(rows)[0])]
             self._limit = ROWS_WAITING_MAX + 2 * self._waiting[0].num_rows
         # Signals and the end of time make those before it in the chain tell rows when there are no others to wait for.
         return self._ranked() if self._are_all_here else ()
+
+    def _as_kept(self, rows: pa.RecordBatch) -> pa.RecordBatch:
+        schema = self._kept.schema
+        given = list(schema)[1:] if self._is_keyless else list(schema)
+        arrays: list[Any] = [_typed(rows.column(field.name), field.type) for field in given]
+        key: list[Any] = [pa.repeat(True, rows.num_rows)] if self._is_keyless else []
+        return pa.record_batch([*key, *arrays], schema=schema)
 
     def on_rows_end(self) -> Iterable[Batch]:
         self._are_all_here = True
