@@ -12,11 +12,13 @@ from headrace.graph.schema import Column, Schema, backquoted
 from headrace.operators.durations import duration_ms
 from headrace.operators.event_windows import WINDOWS_PER_ROW_MAX, refuse_no_length, span
 from headrace.operators.join_checks import why_not
+from headrace.operators.join_keys import why_in_spark
 from headrace.operators.join_output import LEADING
 from headrace.operators.join_rows import JoinRows
 from headrace.operators.join_sides import (
     SIDES,
     Side,
+    exact_keys,
     joined_columns,
     joined_row,
     read_condition,
@@ -115,7 +117,7 @@ class Join(Operator[JoinConfig]):
                 raise InvalidInput(f"the rows of the {side} have no event time: state would never end", hint=hint)
         columns = tuple(column for _, column in joined_columns(condition, inputs))
         refuse_doubles(columns)
-        if config.keeps_late and (reason := why_not(config, inputs)) is not None:
+        if config.keeps_late and (reason := why_in_spark(config, inputs)) is not None:
             raise InvalidInput(f"{_NO_LETTERS}: {reason}", hint=_DROP)
         leading = LEADING[config.kind]
         if leading is None:
@@ -157,7 +159,7 @@ class Join(Operator[JoinConfig]):
         return kept
 
     def lanes(self, config: JoinConfig, inputs: Mapping[str, Schema]) -> Partitioning:
-        left, right = zip(*read_condition(config.on, inputs).keys, strict=True)
+        left, right = zip(*exact_keys(read_condition(config.on, inputs), inputs), strict=True)
         return Partitioning("by_key", left, by_port=(("left", left), ("right", right)))
 
     def compile(self, config: JoinConfig, inputs: Mapping[str, DataFrame], context: CompileContext) -> DataFrame:

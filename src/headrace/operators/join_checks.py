@@ -9,9 +9,8 @@ from headrace.errors import InvalidInput
 from headrace.graph.schema import Column, Schema
 from headrace.operators.arrow_types import arrow_type
 from headrace.operators.columnar import Form, Planner
-from headrace.operators.columnar.types import EXACT
 from headrace.operators.expressions import parse_expression, sql
-from headrace.operators.join_sides import SIDES, Condition, conjuncts, read_condition, within_row
+from headrace.operators.join_sides import SIDES, Condition, conjuncts, exact_keys, read_condition, within_row
 from headrace.operators.row_forms import RowForms
 
 if TYPE_CHECKING:
@@ -28,7 +27,7 @@ def why_not(config: JoinConfig, inputs: Mapping[str, Schema]) -> str | None:
         _times_missing(inputs),
         _types_unknown(inputs),
         _keys_inexact(condition, inputs),
-        _rest(condition, inputs),
+        _rest(config.on, condition, inputs),
     )
     return next((reason for reason in checks if reason is not None), None)
 
@@ -53,25 +52,25 @@ def _types_unknown(inputs: Mapping[str, Schema]) -> str | None:
 def _keys_inexact(condition: Condition, inputs: Mapping[str, Schema]) -> str | None:
     if not condition.keys:
         return "no column of the left equals one of the right: only expressions do"
-    for names in condition.keys:
-        left, right = (inputs[side].require(name) for side, name in zip(SIDES, names, strict=True))
-        if left.type != right.type:
-            return f"{left.name!r} is {left.type} on the left, {right.name!r} {right.type} on the right"
-        if left.type not in EXACT:
-            return f"keys of type {left.type} are left to Spark"
-    return None
+    if exact_keys(condition, inputs):
+        return None
+    left, right = (inputs[side].require(name) for side, name in zip(SIDES, condition.keys[0], strict=True))
+    if left.type != right.type:
+        return f"{left.name!r} is {left.type} on the left, {right.name!r} {right.type} on the right"
+    return f"keys of type {left.type} are left to Spark"
 
 
-def _rest(condition: Condition, inputs: Mapping[str, Schema]) -> str | None:
+def _rest(written: str, condition: Condition, inputs: Mapping[str, Schema]) -> str | None:
     """What else the condition says, on the row of both sides. Hidden columns are not there, but for event time."""
     both, whole = _row_of_both(inputs), parse_expression(condition.text)
     if missing := sorted(name for name in whole.columns if both.find(name) is None):
         return f"the column {missing[0]!r} does not come along"
     planner = Planner(condition.text, RowForms.of(both).scope)
-    for part in conjuncts(whole.tree):
+    parts = zip(conjuncts(whole.tree), conjuncts(parse_expression(written).tree), strict=True)
+    for part, as_written in parts:
         form = planner.planned(part)
         if form is None or form[1] != "BOOLEAN":
-            return f"{sql(part)} is left to Spark"
+            return f"{sql(as_written)} is left to Spark"
     return None
 
 

@@ -15,8 +15,8 @@ from headrace.operators.expressions import parse_expression
 from headrace.operators.join_bound import Bound, Spans
 from headrace.operators.join_checks import condition_form
 from headrace.operators.join_output import Output, Pairs
-from headrace.operators.join_sides import SIDES, Condition, Side, conjuncts, read_condition
-from headrace.operators.late_rows import rows_in_time
+from headrace.operators.join_sides import KEY_PREFIX, SIDES, Condition, Side, conjuncts, exact_keys, read_condition
+from headrace.operators.late_rows import are_in_time
 from headrace.serial import Batch, Context, Timer
 from headrace.serial import Operator as Instance
 from headrace.serial.hashed_rows import HashedRows
@@ -55,13 +55,19 @@ class _Side:
             is_timed = rows.column(self.time).is_valid()
             alone.append(rows.filter(rows.column(self.time).is_null()))
             rows = rows.filter(is_timed)
-        rows = rows_in_time(context, rows, self.time, keeps_late=keeps_late)
+        rows = self._in_time(rows, context, keeps_late=keeps_late)
         for name, _ in self.key:
             if rows.column(name).null_count:
                 is_whole = rows.column(name).is_valid()
                 alone += [rows.filter(rows.column(name).is_null())] if self.is_outer else []
                 rows = rows.filter(is_whole)
         return rows, alone
+
+    def _in_time(self, rows: pa.RecordBatch, context: Context, *, keeps_late: bool) -> pa.RecordBatch:
+        """A dead letter has the columns that users know."""
+        known = [name for name in rows.schema.names if not name.startswith(KEY_PREFIX)]
+        in_time = are_in_time(context, rows.select(known), self.time, keeps_late=keeps_late)
+        return rows if in_time.all() else rows.filter(pa.array(in_time))
 
     def kept(self, rows: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
         arrays: list[Any] = [_typed(rows.column(field.name), field.type) for field in schema]
@@ -86,7 +92,7 @@ class JoinRows(Instance):
         self._has_windows = config.window is not None
         self._keeps_late = config.keeps_late
         self.lag_us = self._bound.lag_us(config.kind)
-        keys = dict(zip(SIDES, zip(*_hashed(condition), strict=True), strict=True))
+        keys = dict(zip(SIDES, zip(*exact_keys(condition, inputs), strict=True), strict=True))
         self._outer = OUTER[config.kind]
         self._sides = {
             side: _Side(inputs[side], keys[side], is_outer=side in self._outer, has_windows=self._has_windows)
@@ -207,15 +213,6 @@ class JoinRows(Instance):
         for spans in self._bound.spans(side, self._rows[side].times_of(kept)).portions():
             found = kept.take(spans.rows)
             yield Batch(self._output.of_one_side(found, side, spans.high_us), private=True)
-
-
-def _hashed(condition: Condition) -> list[tuple[str, str]]:
-    """The pairs of key columns that hashes are made of: each column once. The condition decides about all."""
-    chosen: list[tuple[str, str]] = []
-    for left, right in condition.keys:
-        if all(left != one and right != other for one, other in chosen):
-            chosen.append((left, right))
-    return chosen
 
 
 def _typed(column: pa.Array[Any], type_: pa.DataType) -> pa.Array[Any]:
