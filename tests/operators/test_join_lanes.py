@@ -142,3 +142,66 @@ def test_a_window_behind_a_join_loses_no_row(
     found = {(row[by], int(row["_window_start"].timestamp())): row["c"] for row in run.emitted}
     assert found == {window: count for window, count in wanted.items() if window[0] != "end"}
     assert run.late == len(joined.late)
+
+
+FIRST_BEHIND = [("left", "ts", "k"), ("right", "at", "k2")]
+
+
+@pytest.mark.parametrize(("first", "time", "by"), FIRST_BEHIND)
+@settings(max_examples=25, deadline=None)
+@given(made=steps, places=places, restarts=restarts, second=st.sampled_from(list(OUTER)), count=st.sampled_from([1, 3]))
+def test_a_join_behind_an_outer_join_misses_nobody(
+    first: str,
+    time: str,
+    by: str,
+    made: Sequence[Any],
+    places: Any,
+    restarts: list[int | None],
+    second: str,
+    count: int,
+) -> None:
+    """Rows without a partner come to the second join when the watermark has passed them. Topics have none late."""
+    log = log_of([(*one[:4], min(one[4], 2)) for one in made])
+    cuts = ended(ended(cuts_of(Counter(row.origin for row in log), places)))
+    columns: list[Json] = ["k AS k3", "n AS n3", "ts AS ts3"]
+    next_on = {"on": f"left.{by} = right.k3", "kind": second, "before": "1s", "after": "2s"}
+    nodes = (
+        Node("it", "join", {"on": "left.k = right.k2", "kind": first, "before": "3s", "after": "5s"}),
+        Node("others", "select", {"columns": columns}),
+        Node("next", "join", dict(next_on)),
+    )
+    edges = (
+        *(Edge("l", "it", target_port="left"), Edge("r", "it", target_port="right"), Edge("l", "others")),
+        *(Edge("it", "next", target_port="left"), Edge("others", "next", target_port="right")),
+    )
+    run = Lanes(ChainPlan(nodes, (ChainInput("l", LEFT), ChainInput("r", RIGHT)), edges), count, BOUND_US, PARTITIONS)
+    run.run(log, cuts, lambda number: restarts[number] if number < len(restarts) else None)
+    _, spans = BOUNDS["interval"]
+    left = expected(stream_join(log, cuts, clock(), SIDES, spans, key, outer=OUTER[first]))
+    right = [{f"{name}3": value for name, value in row.values.items()} for row in log if row.origin[0] == "l"]
+    found = [row for row in run.emitted if "end" not in (row["k"], row["k2"], row["k3"])]
+    assert Counter(map(_whole, found)) == Counter(map(_whole, at_once(left, right, by, time, second)))
+    assert run.late == 0
+
+
+def at_once(
+    left: list[dict[str, Any]], right: list[dict[str, Any]], by: str, time: str, kind: str
+) -> list[dict[str, Any]]:
+    """The second join of all rows, without those that end everything."""
+
+    def are_pair(one: dict[str, Any], two: dict[str, Any]) -> bool:
+        apart_s = (two["ts3"] - one[time]).total_seconds()
+        return one[by] is not None and one[by] == two["k3"] and -1 <= apart_s <= 2
+
+    left = [row for row in left if "end" not in (row["k"], row["k2"])]
+    right = [row for row in right if row["k3"] != "end"]
+    rows = [{**one, **two} for one in left for two in right if are_pair(one, two)]
+    if kind in ("left", "full"):
+        rows += [one for one in left if not any(are_pair(one, two) for two in right)]
+    if kind in ("right", "full"):
+        rows += [two for two in right if not any(are_pair(one, two) for one in left)]
+    return rows
+
+
+def _whole(row: dict[str, Any]) -> Any:
+    return tuple(row.get(name) for name in ("k", "n", "ts", "k2", "m", "at", "k3", "n3", "ts3"))
