@@ -276,3 +276,83 @@ CREATE STREAM o AS SELECT o.id FROM orders o JOIN payments p ON o.amount > p.pai
 -- @case windows of two lengths cannot be joined
 CREATE STREAM o AS SELECT o.id FROM orders o WINDOW TUMBLING(1m) JOIN payments p WINDOW TUMBLING(2m) ON o.id = p.order_id;
 -- @expect error the same window
+
+-- @case both sides of an equality are computed
+CREATE STREAM o AS SELECT o.id, p.order_id, p.paid FROM orders o JOIN payments p ON abs(o.id) = abs(p.order_id) WITHIN 1 MINUTE;
+-- @expect o
+-- | id | order_id | paid |
+-- | 1  | 1        | 10   |
+-- | 2  | 2        | 5    |
+
+-- @case one side of an equality is computed, in an outer join
+CREATE STREAM o AS SELECT o.id, p.paid FROM orders o LEFT JOIN payments p ON o.id + 1 = p.order_id AND p.paid > 5 WITHIN 5 MINUTES;
+-- @expect o
+-- | id | paid |
+-- | 1  | 15   |
+-- | 2  | 30   |
+-- | 3  |      |
+-- |    |      |
+
+-- @case an equality that only Spark computes
+CREATE STREAM o AS SELECT o.id, v.page FROM orders o LEFT JOIN visits v ON CAST(reverse(o.customer) AS STRING) = CAST(reverse(v.customer) AS STRING) WITHIN 1 MINUTE;
+-- @input visits
+-- | customer | page | ts       |
+-- | ann      | home | 00:00:10 |
+-- @expect o
+-- | id | page |
+-- | 1  | home |
+-- | 2  |      |
+-- | 3  |      |
+-- |    |      |
+
+-- @case keys of two types
+CREATE VIEW wide AS SELECT CAST(order_id AS BIGINT) AS big, paid, at FROM payments;
+CREATE STREAM o AS SELECT o.id, w.big, w.paid FROM orders o FULL JOIN wide w ON o.id = w.big WITHIN 1 MINUTE;
+-- @expect o
+-- | id | big | paid |
+-- | 1  | 1   | 10   |
+-- | 2  | 2   | 5    |
+-- | 3  |     |      |
+-- |    |     |      |
+-- |    | 2   | 15   |
+-- |    | 3   | 30   |
+-- |    | 9   | 1    |
+-- |    |     | 2    |
+
+-- @case keys with a fraction: a zero equals the one below zero, and what is no number equals itself
+CREATE VIEW a AS SELECT id, CASE WHEN id = 1 THEN CAST('NaN' AS DOUBLE) WHEN id = 2 THEN -0.0D ELSE amount END AS x, ts FROM orders;
+CREATE VIEW b AS SELECT paid, CASE WHEN order_id = 1 THEN CAST('NaN' AS DOUBLE) WHEN order_id = 2 THEN 0.0D ELSE paid END AS y, at FROM payments;
+CREATE STREAM o AS SELECT a.id, b.paid FROM a LEFT JOIN b ON a.x = b.y WITHIN 5 MINUTES;
+-- @expect o
+-- | id | paid |
+-- | 1  | 10   |
+-- | 2  | 5    |
+-- | 2  | 15   |
+-- | 3  | 30   |
+-- |    |      |
+
+-- @case keys that are decimals and whole numbers
+CREATE VIEW exact AS SELECT CAST(paid AS DECIMAL(12, 3)) AS due, order_id, at FROM payments;
+CREATE STREAM o AS SELECT e.due, o.id FROM exact e RIGHT JOIN orders o ON e.due = o.id WITHIN 5 MINUTES;
+-- @expect o
+-- | due | id |
+-- |     | 3  |
+-- | 1   | 1  |
+-- | 2   | 2  |
+-- |     |    |
+
+-- @case a condition over both sides that only Spark computes chooses pairs
+CREATE STREAM o AS SELECT o.id, p.paid FROM orders o JOIN payments p ON o.id = p.order_id AND CAST(p.paid AS STRING) LIKE concat(CAST(o.id AS STRING), '%') WITHIN 5 MINUTES;
+-- @expect o
+-- | id | paid |
+-- | 1  | 10   |
+-- | 3  | 30   |
+
+-- @case a window behind a left join counts rows without a partner
+CREATE VIEW pairs AS SELECT o.customer, p.paid, o.ts FROM orders o LEFT JOIN payments p ON o.id = p.order_id WITHIN (0 SECONDS, 1 MINUTE);
+CREATE STREAM o AS SELECT customer, count(*) AS n, sum(paid) AS paid FROM pairs GROUP BY customer WINDOW TUMBLING(ts, 10m);
+-- @expect o
+-- | customer | n | paid |
+-- | ann      | 2 | 10   |
+-- | bob      | 1 | 5    |
+-- | cy       | 1 |      |

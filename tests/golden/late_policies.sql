@@ -74,9 +74,20 @@ CREATE STREAM pairs AS SELECT r.v, s.low FROM reads AS r JOIN small AS s ON r.na
 -- | 4 | 1   |
 -- | 4 | 4   |
 
--- @case an outer join cannot keep late rows
-CREATE VIEW small AS SELECT name, v AS low, ts FROM reads WHERE v < 8;
+-- @case an outer join of two streams that keeps late rows apart
+CREATE VIEW small AS SELECT name, v AS low, ts FROM reads WHERE v < 4;
 CREATE STREAM pairs AS SELECT r.v, s.low FROM reads AS r LEFT JOIN small AS s ON r.name = s.name WITHIN 5 SECONDS;
+-- @expect pairs
+-- | v | low |
+-- | 1 | 1   |
+-- | 2 | 2   |
+-- | 4 | 1   |
+-- | 8 |     |
+
+-- @case a join in Spark's plan cannot keep late rows
+CREATE VIEW small AS SELECT name, v AS low, ts FROM reads WHERE v < 8;
+CREATE STREAM pairs AS SELECT r.v, s.low FROM reads AS r
+LEFT JOIN small AS s ON r.name = s.name AND soundex(r.name) = soundex(s.name) WITHIN 5 SECONDS;
 -- @expect error cannot be dead letters
 
 -- @case two streams that meet have one policy

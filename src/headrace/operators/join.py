@@ -12,10 +12,13 @@ from headrace.graph.schema import Column, Schema, backquoted
 from headrace.operators.durations import duration_ms
 from headrace.operators.event_windows import WINDOWS_PER_ROW_MAX, refuse_no_length, span
 from headrace.operators.join_checks import why_not
+from headrace.operators.join_keys import why_in_spark
+from headrace.operators.join_output import LEADING
 from headrace.operators.join_rows import JoinRows
 from headrace.operators.join_sides import (
     SIDES,
     Side,
+    exact_keys,
     joined_columns,
     joined_row,
     read_condition,
@@ -36,10 +39,6 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
     from headrace.operators.context import CompileContext
-
-# The side whose rows all come out, and so whose event time the output has; none where both may be missing.
-_LEADING: dict[str, Side | None] = {"inner": "left", "left": "left", "right": "right", "full": None}
-
 
 _WINDOW = "_window"
 _NO_LETTERS = "late rows of this join cannot be dead letters, for it runs in Spark's plan"
@@ -97,7 +96,7 @@ class Join(Operator[JoinConfig]):
             "Every pair exactly once, with `every` once for each window, as soon as both rows are there; a row without "
             "a partner when the watermark says that none can come any more; the same rows as a batch run. State holds "
             "the rows that can still find a partner, and at most as many others. Rows later than the watermark are "
-            "counted, and become what `late` says; dead letters only of inner joins that run in a chain."
+            "counted, and become what `late` says; dead letters only of joins that run in a chain."
         ),
         example=(
             'topic orders schema="id BIGINT, item STRING, ordered TIMESTAMP" event_time=ordered ! @paid.left\n'
@@ -118,9 +117,9 @@ class Join(Operator[JoinConfig]):
                 raise InvalidInput(f"the rows of the {side} have no event time: state would never end", hint=hint)
         columns = tuple(column for _, column in joined_columns(condition, inputs))
         refuse_doubles(columns)
-        if config.keeps_late and (reason := why_not(config, inputs)) is not None:
+        if config.keeps_late and (reason := why_in_spark(config, inputs)) is not None:
             raise InvalidInput(f"{_NO_LETTERS}: {reason}", hint=_DROP)
-        leading = _LEADING[config.kind]
+        leading = LEADING[config.kind]
         if leading is None:
             return Schema(columns)
         time = _event_time(config, inputs[leading])
@@ -144,22 +143,23 @@ class Join(Operator[JoinConfig]):
         return JoinRows(config, inputs) if self.runs_in_chain(config, inputs) else None
 
     def kept_columns(self, config: JoinConfig, inputs: Mapping[str, Schema]) -> Mapping[str, Mapping[str, str]]:
-        """Of pairs: where one side may be missing, its columns may be null."""
-        if config.kind != "inner":
-            return {}
+        """Where one side may be missing, its columns may be null; what is of both sides never is, but for null keys."""
+        leading: tuple[Side, ...] = {"inner": SIDES, "left": ("left",), "right": ("right",)}.get(config.kind, ())
         condition = read_condition(config.on, inputs)
         kept: dict[str, dict[str, str]] = {side: {} for side in SIDES}
         partners: dict[tuple[Side, str], tuple[Side, str]] = {}
         for left, right in condition.keys:
             partners |= {("left", left): ("right", right), ("right", right): ("left", left)}
         for side, column in joined_columns(condition, inputs):
+            if side not in leading and column.name.lower() not in condition.shared:
+                continue
             kept[side][column.name] = column.name
             if (partner := partners.get((side, column.name))) is not None:
                 kept[partner[0]][column.name] = partner[1]
         return kept
 
     def lanes(self, config: JoinConfig, inputs: Mapping[str, Schema]) -> Partitioning:
-        left, right = zip(*read_condition(config.on, inputs).keys, strict=True)
+        left, right = zip(*exact_keys(read_condition(config.on, inputs), inputs), strict=True)
         return Partitioning("by_key", left, by_port=(("left", left), ("right", right)))
 
     def compile(self, config: JoinConfig, inputs: Mapping[str, DataFrame], context: CompileContext) -> DataFrame:
@@ -204,7 +204,7 @@ def _times(config: JoinConfig, schemas: Mapping[str, Schema]) -> dict[str, Spark
     """The one column of the output that is an event time for what follows, if there is one."""
     from pyspark.sql import functions as spark  # noqa: PLC0415
 
-    leading = _LEADING[config.kind]
+    leading = LEADING[config.kind]
     if leading is None:
         return {}
     name = _event_time(config, schemas[leading]).name

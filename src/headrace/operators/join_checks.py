@@ -5,21 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from sqlglot import exp
-
 from headrace.errors import InvalidInput
 from headrace.graph.schema import Column, Schema
 from headrace.operators.arrow_types import arrow_type
-from headrace.operators.columnar.types import EXACT, INTEGERS
-from headrace.operators.expression_types import type_of
-from headrace.operators.expressions import Expression, parse_expression, sql
-from headrace.operators.join_sides import SIDES, Condition, conjuncts, read_condition, within_row
+from headrace.operators.columnar import Form, Planner
+from headrace.operators.expressions import parse_expression, sql
+from headrace.operators.join_sides import SIDES, Condition, conjuncts, exact_keys, read_condition, within_row
+from headrace.operators.row_forms import RowForms
 
 if TYPE_CHECKING:
     from headrace.operators.join import JoinConfig
-
-_EQUALITY = (exp.EQ, exp.NEQ)
-_ORDER = (exp.GT, exp.GTE, exp.LT, exp.LTE)
 
 
 def why_not(config: JoinConfig, inputs: Mapping[str, Schema]) -> str | None:
@@ -27,16 +22,12 @@ def why_not(config: JoinConfig, inputs: Mapping[str, Schema]) -> str | None:
 
     Called for joins that are valid in Spark's plan. Raises InvalidInput and InvalidSyntax as their validation does.
     """
-    if config.kind != "inner":
-        return f"it is a {config.kind} join"
-    if config.every is not None:
-        return "its windows overlap"
     condition = read_condition(config.on, inputs)
     checks = (
         _times_missing(inputs),
         _types_unknown(inputs),
         _keys_inexact(condition, inputs),
-        _rest(condition, inputs),
+        _rest(config.on, condition, inputs),
     )
     return next((reason for reason in checks if reason is not None), None)
 
@@ -61,58 +52,38 @@ def _types_unknown(inputs: Mapping[str, Schema]) -> str | None:
 def _keys_inexact(condition: Condition, inputs: Mapping[str, Schema]) -> str | None:
     if not condition.keys:
         return "no column of the left equals one of the right: only expressions do"
-    for names in condition.keys:
-        left, right = (inputs[side].require(name) for side, name in zip(SIDES, names, strict=True))
-        if left.type != right.type:
-            return f"{left.name!r} is {left.type} on the left, {right.name!r} {right.type} on the right"
-        if left.type not in EXACT:
-            return f"keys of type {left.type} are left to Spark"
-    return None
+    if exact_keys(condition, inputs):
+        return None
+    left, right = (inputs[side].require(name) for side, name in zip(SIDES, condition.keys[0], strict=True))
+    if left.type != right.type:
+        return f"{left.name!r} is {left.type} on the left, {right.name!r} {right.type} on the right"
+    return f"keys of type {left.type} are left to Spark"
 
 
-def _rest(condition: Condition, inputs: Mapping[str, Schema]) -> str | None:
+def _rest(written: str, condition: Condition, inputs: Mapping[str, Schema]) -> str | None:
     """What else the condition says, on the row of both sides. Hidden columns are not there, but for event time."""
-    visible = [Column(within_row(side, column.name), column.type) for side in SIDES for column in inputs[side].carried]
-    both, whole = Schema(tuple(visible)), parse_expression(condition.text)
+    both, whole = _row_of_both(inputs), parse_expression(condition.text)
     if missing := sorted(name for name in whole.columns if both.find(name) is None):
         return f"the column {missing[0]!r} does not come along"
-    # Of what a backslash means in a text there are several opinions.
-    if "\\" in condition.text:
-        return "a backslash is left to Spark"
-    for part in conjuncts(whole.tree):
-        if not _is_condition(part, both):
-            return f"{sql(part)} is left to Spark"
+    planner = Planner(condition.text, RowForms.of(both).scope)
+    parts = zip(conjuncts(whole.tree), conjuncts(parse_expression(written).tree), strict=True)
+    for part, as_written in parts:
+        form = planner.planned(part)
+        if form is None or form[1] != "BOOLEAN":
+            return f"{sql(as_written)} is left to Spark"
     return None
 
 
-def _is_condition(tree: exp.Expr, schema: Schema) -> bool:
-    match tree:
-        case exp.Paren() | exp.Not():
-            return _is_condition(tree.this, schema)
-        case exp.And() | exp.Or():
-            return _is_condition(tree.this, schema) and _is_condition(tree.expression, schema)
-        case exp.Is():
-            return _is_plain(tree.this) and isinstance(tree.expression, exp.Null)
-        case exp.Column():
-            return _operand_type(tree, schema) == "BOOLEAN"
-    return isinstance(tree, (*_EQUALITY, *_ORDER)) and _is_comparison(tree, schema)
+def condition_form(condition: Condition, inputs: Mapping[str, Schema]) -> Form:
+    """The whole condition, on the row of both sides; only where `why_not` has nothing against it."""
+    form = Planner(condition.text, RowForms.of(_row_of_both(inputs)).scope).planned(
+        parse_expression(condition.text).tree
+    )
+    if form is None:
+        raise AssertionError(f"{condition.text} has no form")
+    return form
 
 
-def _is_comparison(tree: exp.Expr, schema: Schema) -> bool:
-    left, right = (_operand_type(operand, schema) for operand in (tree.this, tree.expression))
-    if left in INTEGERS and right in INTEGERS:
-        return True
-    return left == right and left in EXACT and (left != "BOOLEAN" or isinstance(tree, _EQUALITY))
-
-
-def _operand_type(tree: exp.Expr, schema: Schema) -> str | None:
-    """None for what is neither a column of its own nor a literal without surprises."""
-    tree = tree.unnest()
-    is_literal = isinstance(tree, exp.Literal) and (tree.is_string or str(tree.this).isdigit())
-    if _is_plain(tree) or is_literal:
-        return type_of(Expression("", tree), schema)
-    return None
-
-
-def _is_plain(tree: exp.Expr) -> bool:
-    return isinstance(tree, exp.Column) and len(tree.parts) == 1
+def _row_of_both(inputs: Mapping[str, Schema]) -> Schema:
+    columns = (Column(within_row(side, column.name), column.type) for side in SIDES for column in inputs[side].carried)
+    return Schema(tuple(columns))

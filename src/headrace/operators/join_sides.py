@@ -10,6 +10,7 @@ from sqlglot import exp
 
 from headrace.errors import InvalidInput, InvalidSyntax
 from headrace.graph.schema import Column, Schema, backquoted
+from headrace.operators.columnar.types import EXACT
 from headrace.operators.expressions import Expression, parse_expression, place_of, refuse_aggregates, sql
 
 if TYPE_CHECKING:
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 
 Side = Literal["left", "right"]
 SIDES: tuple[Side, Side] = ("left", "right")
+# What columns are called that were made for a condition (`join_keys.py`): they do not come out.
+KEY_PREFIX = "_join_key_"
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +84,9 @@ def side_by_side(frame: DataFrame, side: Side, *, plain: str | None = None) -> D
 
 def joined_columns(condition: Condition, inputs: Mapping[str, Schema]) -> list[tuple[Side, Column]]:
     """What comes out, and of which side it is: keys that have one name come once."""
-    both: list[tuple[Side, Column]] = [(side, column) for side in SIDES for column in inputs[side]]
+    both: list[tuple[Side, Column]] = [
+        (side, column) for side in SIDES for column in inputs[side] if not column.name.startswith(KEY_PREFIX)
+    ]
     return [(side, column) for side, column in both if side == "left" or column.name.lower() not in condition.shared]
 
 
@@ -148,6 +153,27 @@ def conjuncts(tree: exp.Expr) -> Iterator[exp.Expr]:
         yield from conjuncts(tree.right)
     else:
         yield tree
+
+
+def exact_keys(condition: Condition, inputs: Mapping[str, Schema]) -> list[tuple[str, str]]:
+    """The pairs of key columns that rows can be found by: of one type, and equal exactly if their bytes are.
+
+    Each column is in one pair only."""
+    chosen: list[tuple[str, str]] = []
+    for left, right in condition.keys:
+        types = [inputs[side].require(name).type for side, name in zip(SIDES, (left, right), strict=True)]
+        is_exact = types[0] == types[1] and types[0] in EXACT
+        if is_exact and all(left != one and right != other for one, other in chosen):
+            chosen.append((left, right))
+    return chosen
+
+
+def compared_sides(tree: exp.Expr) -> tuple[exp.Expr, exp.Expr] | None:
+    """What of the left must equal what of the right; None for another condition."""
+    if not isinstance(tree, exp.EQ) or not _compares_sides(tree):
+        return None
+    is_left = next(tree.left.find_all(exp.Column)).parts[0].name.lower() == "left"
+    return (tree.left, tree.right) if is_left else (tree.right, tree.left)
 
 
 def _compares_sides(tree: exp.EQ) -> bool:

@@ -60,7 +60,11 @@ class HashedRows(StateItem):
     def run_of(self, rows: pa.RecordBatch) -> Run:
         """Rows of this schema, put in order: to be appended here, or to ask other rows with."""
         hashes = row_hashes([rows.column(name) for name, _ in self.key])
-        return Run.of(rows, hashes, self._at_us(rows))
+        return Run.of(rows, hashes, self.times_of(rows))
+
+    def times_of(self, rows: pa.RecordBatch) -> Integers:
+        at_us: Integers = rows.column(self.time).view(pa.int64()).to_numpy()
+        return at_us
 
     def append(self, run: Run) -> None:
         """Called with what `run_of` made. The memory of its rows is kept and must not be written to any more."""
@@ -71,6 +75,17 @@ class HashedRows(StateItem):
     def find(self, asking: Asking) -> Iterator[Found]:
         """The pairs of those that ask and the rows here. Their keys are equal but for the odd pair of equal hashes."""
         return pairs(asking, self._all()) if len(asking.run) else iter(())
+
+    def of_times(self, low_us: int, high_us: int) -> Iterator[pa.RecordBatch]:
+        """Rows from one time to before another. Costs what is found, and for new rows their order in time."""
+        for run in self._all():
+            if len(places := run.of_times(low_us, high_us)):
+                parts, _ = run.taken(places)
+                yield from (part.batch() for part in parts)
+
+    def earliest_from(self, at_us: int) -> int | None:
+        """The first time of a row that is not before this one; None if there is none."""
+        return min((us for run in self._all() if (us := run.earliest_from(at_us)) is not None), default=None)
 
     def expire(self, before_us: int) -> None:
         """Rows before this time may go; called with later and later times. Costs what goes, not what is there."""
@@ -119,7 +134,7 @@ class HashedRows(StateItem):
         """Without a copy of the rows."""
         *columns, hashes = piece.rows.columns
         rows = pa.record_batch(columns, schema=self.schema)
-        run = Run.of(rows, hashes.to_numpy(), self._at_us(rows))
+        run = Run.of(rows, hashes.to_numpy(), self.times_of(rows))
         if len(piece.buckets) == len(ALL_BUCKETS):
             return run
         bounds = [run.between(*bucket_bounds(range(bucket, bucket + 1))) for bucket in sorted(piece.buckets)]
@@ -128,10 +143,6 @@ class HashedRows(StateItem):
             hashes=np.concatenate([run.hashes[inside] for inside in bounds]),
             places=np.concatenate([run.places[inside] for inside in bounds]),
         )
-
-    def _at_us(self, rows: pa.RecordBatch) -> Integers:
-        at_us: Integers = rows.column(self.time).view(pa.int64()).to_numpy()
-        return at_us
 
     def _living_in(self, run: Run, buckets: range) -> Iterator[pa.RecordBatch]:
         inside = run.between(*bucket_bounds(buckets))

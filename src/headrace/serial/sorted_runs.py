@@ -67,6 +67,31 @@ class Run:
         times = self.at_us[self.places]
         return int(np.partition(times, len(times) // 2)[len(times) // 2])
 
+    @cached_property
+    def by_time(self) -> tuple[Integers, Integers]:
+        """The times in order, and the places of their rows."""
+        order = np.argsort(self.at_us, kind="stable")
+        if len(self.places) < len(self.at_us):
+            is_there = np.zeros(len(self.at_us), np.bool_)
+            is_there[self.places] = True
+            order = order[is_there[order]]
+        return self.at_us[order], order
+
+    def of_times(self, low_us: int, high_us: int) -> Integers:
+        """The places of rows from one time to before another, in order of time."""
+        if self.latest_us < low_us or self.earliest_us >= high_us:
+            return self.places[:0]
+        times, places = self.by_time
+        return places[np.searchsorted(times, low_us) : np.searchsorted(times, high_us)]
+
+    def earliest_from(self, at_us: int) -> int | None:
+        """The first time that is not before this one; None if there is none."""
+        if self.latest_us < at_us:
+            return None
+        times, _ = self.by_time
+        place = np.searchsorted(times, at_us)
+        return int(times[place]) if place < len(times) else None
+
     def between(self, least: int, greatest: int) -> slice:
         """Where in the order the hashes from `least` to `greatest` are."""
         start = int(np.searchsorted(self.hashes, np.uint64(least)))
@@ -139,12 +164,17 @@ class Found:
 
     def kept(self, is_kept: Flags) -> Found:
         """Only some of the pairs."""
+        return self.taken(np.flatnonzero(is_kept))
+
+    def taken(self, numbers: Integers) -> Found:
+        """The pairs of these numbers, which are in order; one that is named several times is there as often."""
         ends = [0, *accumulate(len(part.rows) for part in self.parts)]
+        bounds = np.searchsorted(numbers, ends)
         parts = [
-            Taken(part.chunk, part.rows[is_kept[start : start + len(part.rows)]])
-            for start, part in zip(ends, self.parts, strict=False)
+            Taken(part.chunk, part.rows[numbers[bounds[place] : bounds[place + 1]] - ends[place]])
+            for place, part in enumerate(self.parts)
         ]
-        return Found(self.asking[is_kept], parts)
+        return Found(self.asking[numbers], parts)
 
 
 @dataclass(frozen=True, slots=True)

@@ -112,8 +112,9 @@ def test_a_filter_behind_a_join_takes_no_rows_from_a_window_beside_it(stack: Sta
         ('"left.k = right.payer" before="1 second"', True),
         ('"left.k = right.payer AND left.id < right.paid" before="1 second"', True),
         ('"left.k = right.payer" window="1 minute"', True),
-        ('"left.k = right.payer" kind=left before="1 second"', False),
-        ('"upper(left.k) = right.payer" before="1 second"', False),
+        ('"left.k = right.payer" kind=left before="1 second"', True),
+        ('"left.k = right.payer" kind=full window="1 minute" every="20 seconds"', True),
+        ('"left.k = right.payer AND soundex(left.k) = soundex(right.payer)" before="1 second"', False),
     ],
 )
 def test_what_is_not_surely_the_same_stays_in_sparks_plan(stack: Stack, settings: str, is_chained: bool) -> None:

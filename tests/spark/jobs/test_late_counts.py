@@ -44,7 +44,7 @@ def test_nodes_with_state_are_listed_as_spark_lists_them() -> None:
     text = (
         f"{TOPIC.format('a')} ! {window('first')} ! @both.left\n"
         f"{TOPIC.format('b')} ! @both.right\n"
-        'join "left.k = right.k" before=1s after=1s kind=left as both'
+        'join "left.k = right.k AND soundex(left.k) = right.k" before=1s after=1s as both'
         ' ! tumbling-window 1m time=_event_time aggregates=["count(*) AS c"] as last ! preview'
     )
     plan, closing = planned(text)

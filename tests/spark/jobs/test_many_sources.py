@@ -21,7 +21,8 @@ def payments(numbers: range) -> list[dict[str, Any]]:
 
 
 def test_a_join_goes_on_where_it_was_and_counts_what_it_read(stack: Stack) -> None:
-    left, right = stack.topic("orders", orders(range(60))), stack.topic("payments", [*payments(range(0, 40, 2)), b"?"])
+    left = stack.topic("orders", orders(range(60)), partitions=1)
+    right = stack.topic("payments", [*payments(range(0, 40, 2)), b"?"], partitions=1)
     paid, unpaid, letters = stack.name("paid"), stack.name("unpaid"), stack.name("bad")
     kept = f"bad_rows=dead_letter dead_letter={letters}"
     document = stack.pipeline(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from headrace.errors import InvalidInput
@@ -59,7 +59,9 @@ def _choices(
     unions = {node.id for node in nodes if is_union(node)}
     following = frozenset(name for name in able - unions if _follows(name, serial, validated))
     if nodes[-1].id in whole and of_records and (wants or serial):
-        return [frozenset(whole - serial - unions), following]
+        # Keys that are made before the chain must be there before its rows are brought to lanes.
+        fewer = _without_rows_before(whole, nodes, validated, catalogue)
+        return [*dict.fromkeys(frozenset(some - serial - unions) for some in (whole, fewer)), following]
     return [following]
 
 
@@ -91,10 +93,23 @@ def _without_steps_before(
     members: set[str], nodes: Sequence[Node], validated: Validated, catalogue: Catalogue
 ) -> set[str]:
     """Filters and selects that the topic's reader can do are no part of the chain."""
+    return _without_first(members, nodes, validated, lambda name: way_of(name, validated, catalogue) is not None)
+
+
+def _without_rows_before(
+    members: set[str], nodes: Sequence[Node], validated: Validated, catalogue: Catalogue
+) -> set[str]:
+    """The same with those that Spark's plan can do before the chain, so that its rows are still records."""
+    return _without_first(members, nodes, validated, lambda name: _is_of_records(name, validated, catalogue))
+
+
+def _without_first(
+    members: set[str], nodes: Sequence[Node], validated: Validated, is_left_out: Callable[[str], bool]
+) -> set[str]:
     kept = set(members)
     for node in nodes:
         feeding = {edge.source for edge in validated.document.inputs_of(node.id)}
-        if node.id in kept and not feeding & kept and way_of(node.id, validated, catalogue) is not None:
+        if node.id in kept and not feeding & kept and is_left_out(node.id):
             kept.discard(node.id)
     return kept
 

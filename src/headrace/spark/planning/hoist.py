@@ -3,7 +3,7 @@
     n: round(avg(x), 2) AS a     becomes     n: avg(x) AS hoisted__0 ─► n__hoisted: round(hoisted__0, 2) AS a
 
 So no expression decides where the state of a node is. The node keeps its id, its state and its meaning: a version is
-compared as it was written.
+compared as it was written. Conditions of joins are done in `hoist_joins.py`.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from headrace.graph.validation import Validated, validate
 from headrace.operators import Catalogue
 from headrace.operators.expressions import Expression, aggregates, parse_expression, sql
 from headrace.spark.planning.error_nodes import made_node
+from headrace.spark.planning.hoist_joins import without_computed_keys
 from headrace.spark.planning.queries import plan_queries
 from headrace.spark.planning.retractions import retraction_columns
 
@@ -30,9 +31,10 @@ _NAME = "hoisted__"
 def hoisted(validated: Validated, catalogue: Catalogue) -> Validated:
     """The same pipeline with plain aggregates in every node that can run in a chain then; others stay as they are."""
     for node_id in validated.order:
-        found = _without_expressions(node_id, validated, catalogue)
-        if found is not None and node_id in _in_chain(found, catalogue):
-            validated = found
+        for taken_out in (_without_expressions, without_computed_keys):
+            found = taken_out(node_id, validated, catalogue)
+            if found is not None and node_id in _in_chain(found, catalogue):
+                validated = found
     return validated
 
 

@@ -5,5 +5,6 @@ CREATE TABLE l (k STRING PRIMARY KEY, v INT);
 CREATE STREAM near AS SELECT a.*, b.y FROM a JOIN b ON a.k = b.k WITHIN (0 SECONDS, 1 MINUTE);
 CREATE STREAM retained AS SELECT a.*, b.y FROM a LEFT JOIN b ON a.k = b.k RETENTION 7 DAYS;
 CREATE STREAM together AS SELECT a.*, b.y FROM a WINDOW TUMBLING(1m) JOIN b WINDOW TUMBLING(1m) ON a.k = b.k;
+CREATE STREAM sounds AS SELECT a.*, b.y FROM a LEFT JOIN b ON a.k = b.k AND soundex(a.k) = soundex(b.k) WITHIN 1 MINUTE;
 -- No join, no state of one.
 CREATE STREAM plain AS SELECT k FROM b WHERE y > 1;
