@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from headrace.errors import InvalidInput
-from headrace.memory import NoRoom, Pool, Segment
+from headrace.memory import Buffer, NoRoom, Pool, Segment
 from headrace.memory.room import require_room
 
 PAGE = mmap.PAGESIZE
@@ -34,6 +34,20 @@ def test_others_see_what_the_owner_writes() -> None:
     with mmap.mmap(descriptor_of(segment), PAGE, prot=mmap.PROT_READ) as theirs:
         segment.view[:3] = b"abc"
         assert theirs[:3] == b"abc"
+
+
+def test_a_buffer_of_a_shared_pool_is_found_by_its_place() -> None:
+    pool = Pool(PAGE, slots=3, memory="shared")
+    held = [pool.loan(3) for _ in range(3)]
+    for number, loan in enumerate(held):
+        loan.edit()[:] = bytes([number]) * 3
+    for number, loan in enumerate(held):
+        place = loan.slice(1, 2).place()
+        with mmap.mmap(place.descriptor, place.segment_bytes, prot=mmap.PROT_READ) as theirs:
+            assert theirs[place.offset : place.offset + place.length] == bytes([number]) * 2
+    for other in (Pool(PAGE).loan(3), Buffer.over(b"abc")):
+        with pytest.raises(InvalidInput, match="no other process can map"):
+            other.place()
 
 
 def test_nobody_else_can_write_to_a_shared_segment() -> None:

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from headrace.memory.metadata import Flags, Metadata
     from headrace.memory.pool import Pool
     from headrace.memory.segment import Segment
+    from headrace.memory.source import Place
 
 _HOMES = {
     "buffer": ("Buffer",),
@@ -38,6 +39,7 @@ _HOMES = {
     "metadata": ("Flags", "Metadata"),
     "pool": ("Pool",),
     "segment": ("Segment",),
+    "source": ("Place",),
 }
 
 __all__ = [
@@ -57,6 +59,7 @@ __all__ = [
     "MappedFile",
     "Metadata",
     "NoRoom",
+    "Place",
     "Pool",
     "PoolStats",
     "Segment",

@@ -10,7 +10,7 @@ from headrace.memory.formats import BYTES, Format
 from headrace.memory.mapped import MappedFile
 from headrace.memory.metadata import Metadata
 from headrace.memory.segment import Segment
-from headrace.memory.source import Foreign, Source
+from headrace.memory.source import Foreign, Place, Source
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -112,6 +112,11 @@ class Buffer(Generic[T]):
     def __buffer__(self, flags: int) -> memoryview:
         """Python 3.12 and later: memoryview(buffer), numpy.frombuffer(buffer)."""
         return self.memory()
+
+    def place(self) -> Place:
+        """Where another process finds the bytes, for those who hand them over themselves. Keep the buffer until that
+        process is done. Raises InvalidInput if they are not in shared memory."""
+        return self._source.place(self._offset, self._length)
 
     def tobytes(self) -> bytes:
         """A copy for those who need one; not counted."""

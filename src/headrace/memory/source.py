@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from headrace.errors import InvalidInput
 from headrace.memory.failures import Closed
@@ -14,6 +14,16 @@ if TYPE_CHECKING:
 
     from headrace.memory.pool import Pool
     from headrace.memory.segment import Segment
+
+
+class Place(NamedTuple):
+    """Where another process finds bytes. The descriptor belongs to the segment, and is open while a buffer of it lives;
+    it can be mapped for reading only."""
+
+    descriptor: int
+    segment_bytes: int
+    offset: int
+    length: int
 
 
 class Source(Protocol):
@@ -33,6 +43,9 @@ class Source(Protocol):
 
     def writing(self, offset: int, length: int) -> memoryview:
         """Raises InvalidInput if anybody else can see the memory."""
+
+    def place(self, offset: int, length: int) -> Place:
+        """Raises InvalidInput if no other process can have the memory."""
 
     def release(self) -> None: ...
 
@@ -107,6 +120,13 @@ class Lent:
         memory: Any = np.asarray(view)
         return memoryview(memory)
 
+    def place(self, offset: int, length: int) -> Place:
+        segment, ticket = self._segment, self.ticket
+        if segment.descriptor is None:
+            raise _no_place()
+        start = ticket.slot * self._pool.slot_bytes
+        return Place(segment.descriptor, segment.size, start + offset, length)
+
     def release(self) -> None:
         with self._pool.lock:
             ticket, self._ticket = self._ticket, None
@@ -135,6 +155,9 @@ class Foreign:
     def writing(self, offset: int, length: int) -> memoryview:
         raise _cannot_write()
 
+    def place(self, offset: int, length: int) -> Place:
+        raise _no_place()
+
     def release(self) -> None:
         self._memory = None
 
@@ -142,6 +165,10 @@ class Foreign:
         if self._memory is None:
             raise Closed("the buffer was released", hint="take a clone() for everyone who needs it longer")
         return self._memory
+
+
+def _no_place() -> InvalidInput:
+    return InvalidInput("no other process can map this buffer", hint="lend it from a pool with memory='shared'")
 
 
 @cache
