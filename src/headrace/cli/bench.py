@@ -103,6 +103,24 @@ def chain(
     _print(run_chain(settings, _say), as_json)
 
 
+@app.command("memory")
+def memory(
+    *,
+    frames: Annotated[int, typer.Option("--frames", min=1, max=10_000, help="Of 6 MB, in each of 5 rounds.")] = 100,
+    items: Annotated[str, typer.Option("--items", help="Only these, as a,b,c; default: all.")] = "",
+    against: Annotated[
+        str, typer.Option("--against", help="Peers, as a,b: socket, queue, iceoryx2.")
+    ] = "socket,queue,iceoryx2",
+    as_json: Json = False,
+) -> None:
+    """Buffers: the cost of a loan, and frames to another process that reads every byte, in time and CPU."""
+    from headrace.bench.memory import ITEMS, MemorySettings, run_memory  # noqa: PLC0415
+
+    settings = MemorySettings(frames, _names(items) or ITEMS, _names(against))
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    _print(run_memory(settings, _say), as_json)
+
+
 @app.command("brc")
 def brc(
     *,

@@ -27,9 +27,9 @@ class Copies:
 class Batch:
     """An Arrow batch, and whether others can see its memory.
 
-    `port` is the input it arrived at, or the output it leaves by. `private` says that nobody else holds the memory:
-    then it may be written to. `places` tell which records the rows are, where that is known. So many of the rows are
-    `retracted`: they hold no longer.
+    `port` is the input it arrived at, or the output it leaves by. `private` says that nobody else holds the memory, and
+    that it can be written: rows over a mapped file are never private, for to write there ends the process. `places`
+    tell which records the rows are, where that is known. So many of the rows are `retracted`: they hold no longer.
     """
 
     __slots__ = ("_copies", "_private", "places", "port", "retracted", "rows")
@@ -83,7 +83,7 @@ class Batch:
 
     def writable(self) -> Batch:
         """A batch whose arrays may be changed in place: this one, or a copy where others can see its memory."""
-        if not self.is_shared:
+        if self._can_be_written():
             return self
         copied = _copied(self.rows)
         self._copies.count += 1
@@ -95,7 +95,7 @@ class Batch:
 
         Raises InvalidInput for a batch that others see, and for a column that is no plain array of numbers.
         """
-        if self.is_shared:
+        if not self._can_be_written():
             raise InvalidInput(f"column {name!r} belongs to a shared batch", hint="call batch.writable() first")
         column = self.rows.column(name)
         if column.null_count or not pa.types.is_primitive(column.type) or pa.types.is_boolean(column.type):
@@ -103,6 +103,19 @@ class Batch:
                 f"column {name!r} ({column.type}) cannot be written in place: only numbers without nulls"
             )
         return _view(column)
+
+    def _can_be_written(self) -> bool:
+        return self._private and not _has_twins(self.rows)
+
+
+def _has_twins(rows: pa.RecordBatch) -> bool:
+    """A column that was selected twice is there once: who writes to one would write to both."""
+    addresses = [
+        values.address
+        for column in rows.columns
+        if pa.types.is_primitive(column.type) and (values := column.buffers()[1]) is not None and values.size
+    ]
+    return len(set(addresses)) < len(addresses)
 
 
 def _copied(rows: pa.RecordBatch) -> pa.RecordBatch:

@@ -49,7 +49,8 @@ class LaneInput:
 
     `origins` are the source partitions (see `places.origin_of`): of each row, or of all; else the lane's. `offsets` are
     those of the records, where they are known. `reached_us` are event times of rows that were left out before, by
-    source partition.
+    source partition. `private` says that nobody else holds the memory of the rows, and that it can be written: never so
+    of a mapped file.
     """
 
     rows: pa.RecordBatch
@@ -58,6 +59,7 @@ class LaneInput:
     offsets: Integers | None = None
     source: int = 0
     reached_us: Mapping[int, int] = field(default_factory=dict)
+    private: bool = False
 
     def places(self, lane: int) -> Places | None:
         if self.offsets is None:
@@ -96,7 +98,7 @@ class LaneRun:
         self._event_times = event_times
         self.result = LaneResult(lane, stage)
 
-    def rows(self, inputs: Iterable[LaneInput], *, private: bool = False) -> Iterator[pa.RecordBatch]:
+    def rows(self, inputs: Iterable[LaneInput]) -> Iterator[pa.RecordBatch]:
         """The rows that leave the chain. Raises OperatorFailed; then nothing of the state is kept."""
         lane = self.result.lane
         states = {node: self._state(node) for node in self._chain.nodes}
@@ -108,7 +110,8 @@ class LaneRun:
                 self._see(batch)
                 if batch.rows.num_rows:
                     places = batch.places(lane)
-                    yield from self._chain.process(batch.rows, private=private, source=batch.source, places=places)
+                    source, private = batch.source, batch.private
+                    yield from self._chain.process(batch.rows, private=private, source=source, places=places)
             yield from self._chain.end_rows()
             if self.result.stage:
                 yield from self._due()

@@ -133,7 +133,10 @@ def unpacked(packets: Iterable[pa.RecordBatch], arrived: Arrived) -> Iterator[La
     for origin in dict.fromkeys(packet[0] for packet in waiting):
         batches = (batch for at, _, content in waiting if at == origin for batch in pa.ipc.open_stream(content))
         source = origin // PARTITIONS_PER_SOURCE
-        yield from (without_offsets(rows, origin=origin, source=source) for rows in in_pieces(batches, ROWS_PER_LANE))
+        yield from (
+            without_offsets(rows, origin=origin, source=source, private=True)
+            for rows in in_pieces(batches, ROWS_PER_LANE)
+        )
     yield from arrived.counts.reached()
 
 

@@ -30,14 +30,17 @@ def keeping_records(config: OperatorConfig) -> OperatorConfig:
 
 
 def input_of(batch: pa.RecordBatch) -> LaneInput:
-    """The rows as a chain takes them; columns and rows that only came along are beside them."""
+    """The rows as a chain takes them; columns and rows that only came along are beside them.
+
+    Spark handed them over in memory that nobody else holds.
+    """
     if batch.schema.get_field_index(RECORD_ORIGIN) < 0:
-        return without_offsets(batch)
+        return without_offsets(batch, private=True)
     is_row = are_rows(batch)
     rows = batch if is_row.all() else batch.filter(pa.array(is_row))
     origins = rows.column(RECORD_ORIGIN).to_numpy().astype(np.int64)
     beside = [name for name in (RECORD_ORIGIN, RECORD_TIME) if name in rows.schema.names]
-    found = without_offsets(rows.drop_columns(beside), origins=origins)
+    found = without_offsets(rows.drop_columns(beside), origins=origins, private=True)
     return found if rows is batch else replace(found, reached_us=_times(batch.filter(pa.array(~is_row))))
 
 
@@ -50,13 +53,18 @@ def are_rows(batch: pa.RecordBatch) -> NDArray[np.bool_]:
 
 
 def without_offsets(
-    batch: pa.RecordBatch, *, origins: Integers | None = None, origin: int | None = None, source: int = 0
+    batch: pa.RecordBatch,
+    *,
+    origins: Integers | None = None,
+    origin: int | None = None,
+    source: int = 0,
+    private: bool = False,
 ) -> LaneInput:
     """Rows for a chain; the offsets of their records, if they came along, beside them."""
     if batch.schema.get_field_index(RECORD_OFFSET) < 0:
-        return LaneInput(batch, origins, origin, None, source)
+        return LaneInput(batch, origins, origin, None, source, private=private)
     offsets = batch.column(RECORD_OFFSET).to_numpy(zero_copy_only=False)
-    return LaneInput(batch.drop_columns([RECORD_OFFSET]), origins, origin, offsets, source)
+    return LaneInput(batch.drop_columns([RECORD_OFFSET]), origins, origin, offsets, source, private=private)
 
 
 def _times(batch: pa.RecordBatch) -> dict[int, int]:

@@ -25,7 +25,7 @@ def stage_task(
     made: list[pa.RecordBatch] = []
     taps = {name: partial(_pack, of_node, made) for name, of_node in packers.items()}
     run, arrived = lane_run(orders, planned, lane, taps), Arrived(planned.inputs)
-    for _ in run.rows(unpacked(packets, arrived), private=True):
+    for _ in run.rows(unpacked(packets, arrived)):
         raise AssertionError("rows of an earlier stage leave by its taps")
     for of_node in packers.values():
         for packer in of_node:

@@ -108,7 +108,7 @@ def _lane_rows(
     before: Sequence[bytes],
 ) -> Iterator[pa.RecordBatch]:
     """Rows of the output's columns, shaped; at last a batch with nothing but dead letters and the lanes' results."""
-    for rows in run.rows(inputs, private=True):
+    for rows in run.rows(inputs):
         yield shaper.shaped(rows if rows.schema == output else rows.cast(output))
     run.result.reports.update(shaper.reports)
     note_read(run.result, read)
