@@ -29,6 +29,16 @@ def test_the_suite_measures_ours_alone() -> None:
     assert set(items) <= set(ITEMS)
 
 
+def test_what_syncs_cost_is_measured_in_the_same_run() -> None:
+    items = ("one-record-requests", "cpu-per-request")
+    report = run_log(LogSettings(megabytes=1, items=items, against=("unsynced",)), lambda _: None)
+    assert [(result.name, result.unit) for result in report.results] == [
+        ("one-record-requests", "requests/s"),
+        ("cpu-per-request", "µs"),
+    ]
+    assert all(result.ours > 0 and result.peers["unsynced"] > 0 for result in report.results)
+
+
 def test_a_laid_out_log_opens_with_all_its_offsets(tmp_path: Path) -> None:
     make_log(tmp_path / "log", 40 << 20, segment_bytes=8 << 20)
     with LogStore.open(tmp_path / "log") as store:

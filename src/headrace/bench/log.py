@@ -36,10 +36,13 @@ _WORKS: Final = ("produce-1k", "produce-100b", "produce-1m", "consume-1k", "cons
 THROUGHPUT: Final = tuple(f"{work}{suffix}" for suffix in _PARTITIONS for work in _WORKS)
 PERCENTILES: Final = {"e2e-p50": 50.0, "e2e-p99": 99.0, "e2e-p999": 99.9}
 REQUESTS_ITEM: Final = "one-record-requests"
+REQUEST_CPU_ITEM: Final = "cpu-per-request"
 PROCESS_ITEMS: Final = ("ready", "resident", "cpu-per-gb")
 OPEN_ITEM: Final = "open-10gb"
-ITEMS: Final = (*THROUGHPUT, *PERCENTILES, REQUESTS_ITEM, *PROCESS_ITEMS, OPEN_ITEM)
-PEERS: Final = ("kafka", "klite", "nats")
+ITEMS: Final = (*THROUGHPUT, *PERCENTILES, REQUESTS_ITEM, REQUEST_CPU_ITEM, *PROCESS_ITEMS, OPEN_ITEM)
+PEERS: Final = ("kafka", "unsynced", "klite", "nats")
+# The same broker with another durability: measured only where that makes a difference.
+VARIANTS: Final = ("kafka-flush", "unsynced")
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +87,9 @@ def run_log(settings: LogSettings, say: Say) -> Report:
 def _sides(settings: LogSettings, directory: Path, stack: ExitStack, say: Say) -> Iterator[_Side]:
     yield _side("ours", Ours(directory / "ours"), TOPIC_CONFIG, stack)
     for peer in settings.against:
+        if peer == "unsynced":
+            yield _side(peer, Ours(directory / peer, durability="os"), TOPIC_CONFIG, stack)
+            continue
         try:
             if peer != "kafka":
                 raise unavailable(peer)
@@ -103,7 +109,14 @@ def _side(name: str, broker: Broker, config: dict[str, str], stack: ExitStack) -
 def _unit(item: str) -> str:
     if item in THROUGHPUT:
         return "MB/s"
-    units = {REQUESTS_ITEM: "requests/s", "resident": "MB", "cpu-per-gb": "CPU-s", "ready": "s", OPEN_ITEM: "s"}
+    units = {
+        REQUESTS_ITEM: "requests/s",
+        REQUEST_CPU_ITEM: "µs",
+        "resident": "MB",
+        "cpu-per-gb": "CPU-s",
+        "ready": "s",
+        OPEN_ITEM: "s",
+    }
     return units.get(item, "ms")
 
 
@@ -134,9 +147,9 @@ class _Suite:
                 self._throughput(size, suffix, partitions)
         if any(item in self.settings.items for item in PERCENTILES):
             self._latency()
-        if REQUESTS_ITEM in self.settings.items:
-            self._note(REQUESTS_ITEM, self._requests())
-        if self.side.name != "kafka-flush":
+        if any(item in self.settings.items for item in (REQUESTS_ITEM, REQUEST_CPU_ITEM)):
+            self._requests()
+        if self.side.name not in VARIANTS:
             self._note("ready", self.side.broker.ready_s)
             resident = sum(processes.resident_mb(pid) for pid in processes.tree(self.side.broker.pid))
             self._note("resident", resident)
@@ -166,7 +179,7 @@ class _Suite:
             with self._topic(partitions) as topic:
                 produced = self._produce(topic, size, partitions)
                 self._note(produce, self._rate(produced, size))
-                if consume not in ITEMS or self.side.name == "kafka-flush":
+                if consume not in ITEMS or self.side.name in VARIANTS:
                     continue
                 consumed = self._consume(topic, size, partitions)
                 self._note(consume, self._rate(consumed, size))
@@ -205,8 +218,11 @@ class _Suite:
         for item, percentile in PERCENTILES.items():
             self._note(item, float(np.percentile(latencies_ms[E2E_WARM_RECORDS:], percentile)))
 
-    def _requests(self) -> float:
-        with self._topic(1) as topic:
-            share = {"records": ONE_RECORD_REQUESTS // LOAD_PROCESSES, "connections": CONNECTIONS // LOAD_PROCESSES}
-            spec = {"role": "requests", "topic": topic, "record_bytes": 100, **share}
-            return ONE_RECORD_REQUESTS / run_load(self.side.broker, [spec] * LOAD_PROCESSES).seconds
+    def _requests(self) -> None:
+        share = {"records": ONE_RECORD_REQUESTS // LOAD_PROCESSES, "connections": CONNECTIONS // LOAD_PROCESSES}
+        for _ in range(ROUNDS):
+            with self._topic(1) as topic:
+                spec = {"role": "requests", "topic": topic, "record_bytes": 100, **share}
+                measured = run_load(self.side.broker, [spec] * LOAD_PROCESSES)
+            self._note(REQUESTS_ITEM, ONE_RECORD_REQUESTS / measured.seconds)
+            self._note(REQUEST_CPU_ITEM, measured.broker_cpu_s / ONE_RECORD_REQUESTS * 1e6)

@@ -43,10 +43,10 @@ class Broker(Protocol):
 
 
 class Ours:
-    """Headrace's broker, acknowledging what is on disk."""
+    """Headrace's broker, acknowledging what is on disk; with durability `os` what the system holds, as Kafka ships."""
 
-    def __init__(self, directory: Path) -> None:
-        arguments = ("--data-dir", str(directory / "log"), "--port", "0")
+    def __init__(self, directory: Path, *, durability: str = "fsync") -> None:
+        arguments = ("--data-dir", str(directory / "log"), "--port", "0", "--durability", durability)
         began_s = time.monotonic()
         directory.mkdir(parents=True, exist_ok=True)
         self._child = Child(Command("broker", "headrace.wire", arguments, directory / "broker.log"))

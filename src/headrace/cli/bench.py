@@ -62,7 +62,7 @@ def log(
     *,
     megabytes: Annotated[int, typer.Option("--mb", min=1, max=4_096, help="Data for each item in MB/s.")] = 256,
     items: Annotated[str, typer.Option("--items", help="Only these, as a,b,c; default: all.")] = "",
-    against: Annotated[str, typer.Option("--against", help="Peers, as a,b: kafka, klite, nats.")] = "kafka",
+    against: Annotated[str, typer.Option("--against", help="Peers, as a,b: kafka, unsynced, klite, nats.")] = "kafka",
     as_json: Json = False,
 ) -> None:
     """The broker alone, loaded by librdkafka: throughput, latency, requests, memory, CPU, start."""

@@ -69,7 +69,7 @@ class BatchHeader(NamedTuple):
 
     def at(self, base_offset: int) -> BatchHeader:
         """The same batch at another offset."""
-        return BatchHeader._make((base_offset, *self[1:]))
+        return tuple.__new__(BatchHeader, (base_offset, *self[1:]))
 
     @property
     def size_bytes(self) -> int:
@@ -116,7 +116,8 @@ class BatchHeader(NamedTuple):
 
 def read_header(buffer: Buffer, position: int = 0) -> BatchHeader:
     """The header at `position`. The caller made sure that 61 bytes are there."""
-    return BatchHeader._make(HEADER.unpack_from(buffer, position))
+    # As `_make`, which counts the fields once more.
+    return tuple.__new__(BatchHeader, HEADER.unpack_from(buffer, position))
 
 
 def is_plausible(header: BatchHeader) -> bool:
@@ -156,18 +157,18 @@ def header_within(buffer: Buffer, position: int) -> BatchHeader:
     if remaining < HEADER_BYTES:
         raise LogRefusal(ErrorCode.CORRUPT_MESSAGE, f"{remaining} bytes at {position} are too few for a record batch")
     header = read_header(buffer, position)
+    if is_plausible(header) and header.size_bytes <= remaining:
+        return header
     if header.magic in (0, 1):
         raise LogRefusal(
             ErrorCode.UNSUPPORTED_FOR_MESSAGE_FORMAT,
             f"message format {header.magic} is not supported",
             hint="use a client that speaks Kafka 0.11 or newer (message format 2)",
         )
-    if not is_plausible(header) or header.size_bytes > remaining:
-        raise LogRefusal(
-            ErrorCode.CORRUPT_MESSAGE,
-            f"no record batch at byte {position}: magic {header.magic}, length {header.length}, {remaining} bytes left",
-        )
-    return header
+    raise LogRefusal(
+        ErrorCode.CORRUPT_MESSAGE,
+        f"no record batch at byte {position}: magic {header.magic}, length {header.length}, {remaining} bytes left",
+    )
 
 
 def with_producer(

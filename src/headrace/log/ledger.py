@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import deque
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from typing import NamedTuple
 
 from headrace.log.aborted import AbortedTransaction, overlapping
@@ -35,8 +35,11 @@ class Ledger:
         self._aborted: list[AbortedTransaction] = []
         self._ended: deque[tuple[int, int]] = deque()
 
-    def admit(self, headers: Iterable[BatchHeader], next_offset: int, now_ms: int) -> Admission:
+    def admit(self, headers: Sequence[BatchHeader], next_offset: int, now_ms: int) -> Admission:
         """Give offsets to the batches of one append that are new. Changes nothing yet. Raises LogRefusal."""
+        if len(headers) == 1 and headers[0].producer_id == NO_PRODUCER:
+            placed = headers[0].at(next_offset)
+            return Admission([placed], Appended(next_offset, placed.last_offset, placed.append_time_ms), ())
         staged: dict[int, ProducerState] = {}
         fresh: list[BatchHeader | None] = []
         places: list[BatchHeader | BatchMemory] = []

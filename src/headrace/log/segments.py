@@ -83,12 +83,14 @@ class Segments:
         active = self.active
         if not active.size_bytes:
             return False
-        newest_ms, first_ms = max([header.max_timestamp_ms for header in headers]), active.first_timestamp_ms()
-        return (
-            active.size_bytes + added_bytes > config.segment_bytes
-            or headers[-1].last_offset - active.base_offset > _RELATIVE_OFFSET_MAX
-            or (first_ms != NO_TIMESTAMP_MS and newest_ms - first_ms > config.segment_age_ms_max)
-        )
+        if active.size_bytes + added_bytes > config.segment_bytes:
+            return True
+        if headers[-1].last_offset - active.base_offset > _RELATIVE_OFFSET_MAX:
+            return True
+        first_ms = active.first_timestamp_ms()
+        if first_ms == NO_TIMESTAMP_MS:
+            return False
+        return max([header.max_timestamp_ms for header in headers]) - first_ms > config.segment_age_ms_max
 
     def newest_ms(self, segment: SealedSegment | Segment, now_ms: int) -> int:
         """The time of the segment's newest record. One that is yet to come counts as the time of the last write."""

@@ -110,13 +110,12 @@ class OsStorage:
         return os.sendfile(socket_descriptor, descriptor, position, length)
 
     def pwritev(self, descriptor: int, buffers: Sequence[Buffer], position: int) -> None:
-        pending: list[Buffer] = list(buffers)
-        left_bytes = sum(map(len, pending))
+        pending, left_bytes = buffers, sum(map(len, buffers))
         while left_bytes:
             written = os.pwritev(descriptor, pending[:IO_VECTOR_MAX], position)
             position += written
             left_bytes -= written
-            pending = _after(pending, written) if left_bytes else []
+            pending = _after(pending, written) if left_bytes else ()
 
     def truncate(self, descriptor: int, size: int) -> None:
         os.ftruncate(descriptor, size)
@@ -147,7 +146,7 @@ class OsStorage:
         return sorted(os.listdir(path)) if path.is_dir() else []
 
 
-def _after(buffers: list[Buffer], written_bytes: int) -> list[Buffer]:
+def _after(buffers: Sequence[Buffer], written_bytes: int) -> Sequence[Buffer]:
     """What is left of the buffers once their first bytes are written."""
     for index, buffer in enumerate(buffers):
         if written_bytes < len(buffer):

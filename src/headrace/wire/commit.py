@@ -73,7 +73,11 @@ class Committer:
                     # Those who wait see that the high watermark has not moved, and say so.
                     _log.exception("sync round failed")
                 for settled in waiters:
-                    _tell(settled)
+                    try:
+                        settled()
+                    except Exception:
+                        # One who fails does not keep the others waiting.
+                        _log.exception("a request cannot be answered")
         finally:
             self._running = None
 
@@ -149,14 +153,6 @@ def _finish(settled: asyncio.Future[dict[int, OSError]], failures: dict[int, OSE
 def _resolve(waiter: asyncio.Future[None]) -> None:
     if not waiter.done():  # its connection may be gone
         waiter.set_result(None)
-
-
-def _tell(settled: Callable[[], None]) -> None:
-    """One who fails does not keep the others waiting."""
-    try:
-        settled()
-    except Exception:
-        _log.exception("a request cannot be answered")
 
 
 def run_tickets(tickets: Iterable[SyncTicket]) -> dict[int, OSError]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import socket
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -16,7 +15,9 @@ from headrace.wire.door import Door, Visit
 from headrace.wire.event_log import EventLog
 from headrace.wire.frames import FrameReceiver, Piece, RequestHeader, read_header, response_frame
 from headrace.wire.handlers.table import ROUTES, Route, unsupported_api_versions
-from headrace.wire.listener import Listener
+from headrace.wire.listener import Listener, keep_alive
+from headrace.wire.messages.produce import ProduceRequest
+from headrace.wire.messages.repeated import RepeatedRequests
 from headrace.wire.outbox import Outbox
 from headrace.wire.packing import Malformed, Reader
 from headrace.wire.protocol import API_VERSIONS, API_VERSIONS_KEY, PRODUCE, SASL_AUTHENTICATE, SASL_HANDSHAKE
@@ -31,8 +32,7 @@ BEFORE_AUTHENTICATION: Final = (API_VERSIONS_KEY, SASL_HANDSHAKE.key, SASL_AUTHE
 STRANGER_FRAME_BYTES_MAX: Final = 512 * 1024
 
 
-# A peer that is gone without a word is noticed after IDLE + CNT × INTVL seconds.
-KEEP_ALIVE: Final = {"TCP_KEEPIDLE": 60, "TCP_KEEPINTVL": 15, "TCP_KEEPCNT": 4}
+_PRODUCE_ROUTE: Final = ROUTES[PRODUCE.key]
 
 
 class _Received(NamedTuple):
@@ -40,7 +40,8 @@ class _Received(NamedTuple):
     header: RequestHeader
     # That of the header, or the one in which a client is told that it is not spoken here.
     answer_version: int
-    reader: Reader
+    # Behind the header; or, where the client sends the same as before with other records, what it asks for.
+    content: Reader | ProduceRequest
     size_bytes: int
 
 
@@ -98,6 +99,7 @@ class Connection(asyncio.BufferedProtocol):
         self._outgoing: list[Piece] = []
         self._flushes = False
         self._last_call: Call | None = None
+        self._repeated = RepeatedRequests()
 
     # -- called by the event loop -------------------------------------------------------------------------------
 
@@ -200,6 +202,18 @@ class Connection(asyncio.BufferedProtocol):
 
     def _accept(self, frame: memoryview | bytes) -> _Received:
         """Raises Malformed for a request that cannot be answered."""
+        # One that is like another before it passed what is asked here with that one.
+        known = self._repeated.read(frame)
+        if known is None:
+            received = self._examine(frame)
+        else:
+            received = _Received(_PRODUCE_ROUTE, known[0], known[0].version, known[1], len(frame))
+        self._held_bytes += received.size_bytes
+        self._memory.hold(received.size_bytes)
+        return received
+
+    def _examine(self, frame: memoryview | bytes) -> _Received:
+        """Raises Malformed."""
         reader = Reader(frame)
         header = read_header(reader)
         route = ROUTES.get(header.api_key)
@@ -218,8 +232,6 @@ class Connection(asyncio.BufferedProtocol):
         if header.api_key != PRODUCE.key and len(frame) > self._config.control_request_bytes_max:
             limit = self._config.control_request_bytes_max
             raise Malformed(f"a {route.api.name} request of {len(frame)} bytes; at most {limit} are accepted")
-        self._held_bytes += len(frame)
-        self._memory.hold(len(frame))
         return _Received(route, header, answer_version, reader, len(frame))
 
     def _start_requests(self) -> None:
@@ -278,10 +290,12 @@ class Connection(asyncio.BufferedProtocol):
 
     def _call(self, received: _Received) -> Any:
         api, header = received.route.api, received.header
-        if received.answer_version != header.version:
-            return unsupported_api_versions()
-        received.reader.skip_tagged_fields(api.flexible_request(header.version))
-        request = api.codec.decode_request(header.version, received.reader)
+        request: Any = received.content
+        if isinstance(request, Reader):
+            if received.answer_version != header.version:
+                return unsupported_api_versions()
+            request.skip_tagged_fields(api.flexible_request(header.version))
+            request = self._repeated.heed(request, api.codec.decode_request(header.version, request))
         return received.route.handle(self._services, self._caller(header), request)
 
     def _caller(self, header: RequestHeader) -> Call:
@@ -319,7 +333,8 @@ class Connection(asyncio.BufferedProtocol):
 
     def _answer(self, received: _Received, response: object) -> None:
         self._release(received)
-        self._mute()
+        if self._session.throttle_ms:
+            self._mute()
         if response is None or self._transport is None:
             return
         api, version = received.route.api, received.answer_version
@@ -344,9 +359,8 @@ class Connection(asyncio.BufferedProtocol):
     def _mute(self) -> None:
         """A client above its quota is answered, and then not served for a while; it was told how long."""
         throttle_ms, self._session.throttle_ms = self._session.throttle_ms, 0
-        if throttle_ms > 0:
-            self._muted = True
-            asyncio.get_running_loop().call_later(throttle_ms / 1000, self._unmute)
+        self._muted = True
+        asyncio.get_running_loop().call_later(throttle_ms / 1000, self._unmute)
 
     def _unmute(self) -> None:
         self._muted = False
@@ -377,10 +391,3 @@ class Connection(asyncio.BufferedProtocol):
         """A mistake of ours: this client cannot be answered, the others are not concerned."""
         _log.error("request failed", api=received.route.api.name, version=received.header.version, error=error)
         self.close(f"{received.route.api.name} failed: {type(error).__name__}")
-
-
-def keep_alive(connection: socket.socket) -> None:
-    connection.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
-    for name, value in KEEP_ALIVE.items():
-        if hasattr(socket, name):
-            connection.setsockopt(socket.IPPROTO_TCP, getattr(socket, name), value)

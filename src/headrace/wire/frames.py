@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from struct import Struct
 from typing import Final, NamedTuple
 
@@ -56,10 +56,16 @@ class FrameReceiver:
         """Whether a frame has begun and is not whole."""
         return self._filled > 0
 
-    def advance(self, received: int) -> Iterator[memoryview | bytes]:
+    def advance(self, received: int) -> Iterable[memoryview | bytes]:
         """Called after `received` bytes were put into `free()`. Raises Malformed on an impossible length."""
-        self._filled += received
-        return self._advance_shared() if self._large is None else self._advance_large(self._large)
+        self._filled = filled = self._filled + received
+        if self._large is not None:
+            return self._advance_large(self._large)
+        if filled >= LENGTH_BYTES and self._frame_size(0) == filled - LENGTH_BYTES:
+            # Just one, as of any client that waits for its answer.
+            self._filled = 0
+            return (bytes(self._view[LENGTH_BYTES:filled]),)
+        return self._advance_shared()
 
     def _advance_large(self, large: memoryview) -> Iterator[memoryview]:
         if self._filled == self._large_bytes:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 import ssl
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,6 +29,9 @@ _SHORT: Final = {
     "userId": "UID",
 }
 _ESCAPED: Final = frozenset(',=+<>#;"\\')
+
+# A peer that is gone without a word is noticed after IDLE + CNT × INTVL seconds.
+KEEP_ALIVE: Final = {"TCP_KEEPIDLE": 60, "TCP_KEEPINTVL": 15, "TCP_KEEPCNT": 4}
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,3 +101,10 @@ def _unreadable(path: Path, error: Exception) -> InvalidConfig:
     return InvalidConfig(
         f"TLS certificate {path} cannot be used: {error}", hint="PEM files, the key without a password"
     )
+
+
+def keep_alive(connection: socket.socket) -> None:
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+    for name, value in KEEP_ALIVE.items():
+        if hasattr(socket, name):
+            connection.setsockopt(socket.IPPROTO_TCP, getattr(socket, name), value)

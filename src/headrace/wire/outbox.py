@@ -58,13 +58,25 @@ class Outbox:
     def send(self, pieces: Sequence[Piece]) -> None:
         if not self._pieces and not self._blocked and _is_short(pieces):
             # The transport holds nothing, and most answers are such.
-            self._transport.write(b"".join(cast(Sequence[Part], pieces)))
+            self._send_short(b"".join(cast(Sequence[Part], pieces)))
             return
         for piece in pieces:
             if len(piece):
                 self._pieces.append(piece)
                 self._queued_bytes += len(piece)
         self._drain()
+
+    def _send_short(self, content: bytes) -> None:
+        """Straight into the socket, which the transport would do in more steps; it gets what did not fit."""
+        if self._socket is not None and not self._transport.is_closing():
+            try:
+                sent = self._socket.send(content)
+            except OSError:
+                sent = 0  # A full socket has room later; of a broken one the transport learns.
+            if sent == len(content):
+                return
+            content = content[sent:]
+        self._transport.write(content)
 
     def pause(self) -> None:
         """The transport could not write everything."""

@@ -37,6 +37,11 @@ class Reader:
         self.position = position
 
     @property
+    def whole(self) -> memoryview:
+        """All that it was made with, wherever it stands now."""
+        return self._buffer
+
+    @property
     def remaining(self) -> int:
         return self._end - self.position
 
@@ -71,6 +76,9 @@ class Reader:
         if self.position < self._end and (first := self._buffer[self.position]) < 0x80:
             self.position += 1
             return first
+        return self._long_varint()
+
+    def _long_varint(self) -> int:
         value = 0
         try:
             for shift in range(0, VARINT_SHIFT_MAX + 1, 7):

@@ -24,6 +24,8 @@ from headrace.wire.event_log import log_to_stderr
 
 # Told by the operating system or by a person that it cannot start; nothing was changed.
 EXIT_REFUSED: Final = 2
+# Objects more than at the last collection: requests of a few hundred connections under way are not looked at in vain.
+COLLECT_AFTER: Final = (20_000, 10, 10)
 
 Ready = Callable[[dict[str, object]], None]
 
@@ -68,6 +70,7 @@ def _keep_collections_short() -> None:
     """What was loaded stays: a full collection that looks at all of it stops every client for 20 ms and more."""
     gc.collect()
     gc.freeze()
+    gc.set_threshold(*COLLECT_AFTER)
 
 
 def _announce(line: dict[str, object], descriptor: int) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Final, Generic, TypeVar
+from typing import Final, Generic, NamedTuple, TypeVar
 
 from headrace.credential import CREDENTIAL_FILE, OWN_MECHANISM, OWN_USER
 from headrace.log import LogStore
@@ -70,8 +70,7 @@ class Services:
     wake_ticker: Callable[[], None]
 
 
-@dataclass(frozen=True, slots=True)
-class AfterSync(Generic[Response]):
+class AfterSync(NamedTuple, Generic[Response]):
     """A handler's answer that waits for the disk and for nothing else: made when what was appended is settled.
 
     None where the client wants no answer. It must not write anything more.

@@ -44,7 +44,7 @@ def produce(
         services.wake_ticker()
     places = [(_name(services, entry), entry.partition_index) for entry in request.partitions]
     gated = services.gate.gated(places)
-    if gated or any(name == SIGNALS_TOPIC for name, _ in places):
+    if gated or SIGNALS_TOPIC in [name for name, _ in places]:
         return _produce_in_turn(services, call, request, gated)
     return _answer(services, call, request, [_append(services, call, entry, {}) for entry in request.partitions])
 
@@ -64,9 +64,11 @@ async def _produce_in_turn(
 
 def _answer(services: Services, call: Call, request: ProduceRequest, outcomes: Sequence[_Outcome]) -> Answer:
     """Once nothing is appended any more: now, or when the disk has it."""
-    size_bytes = sum([len(entry.records) for entry in request.partitions if entry.records is not None])
-    throttle_time_ms = call.charge(services.throttle, PRODUCE, size_bytes)
-    waits = any(outcome.partition is not None for outcome in outcomes)
+    throttle_time_ms = 0
+    if not services.throttle.is_off:
+        size_bytes = sum([len(entry.records) for entry in request.partitions if entry.records is not None])
+        throttle_time_ms = call.charge(services.throttle, PRODUCE, size_bytes)
+    waits = [outcome for outcome in outcomes if outcome.partition is not None]
     if request.acks == _NO_ACKS:
         if waits:
             services.committer.when_durable(_nobody_waits)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from struct import Struct
 from typing import Final, NamedTuple
 from uuid import UUID
@@ -76,6 +77,28 @@ def decode_request(version: int, reader: Reader) -> ProduceRequest:
 
 
 def encode_response(version: int, response: ProduceResponse) -> list[bytes]:
+    if version >= 5 and len(response.partitions) == 1 and not response.throttle_time_ms:
+        topic, index, code, base_offset, time_ms, start_offset, message, topic_id, errors = response.partitions[0]
+        if message is None and not errors:
+            before, after = _around_one(version, topic, topic_id)
+            return [before + _PRODUCED_SINCE_5.pack(index, code, base_offset, time_ms, start_offset) + after]
+    return [_encode_any(version, response)]
+
+
+# Those written to lately.
+@lru_cache(maxsize=1_000)
+def _around_one(version: int, topic: str, topic_id: UUID | None) -> tuple[bytes, bytes]:
+    """What stands in front of the fields of the one partition that went well, and behind them."""
+    flexible = version >= FLEXIBLE_SINCE
+    before = Writer()
+    before.array_length(1, flexible)
+    write_topic(before, TopicKey(topic, topic_id), flexible, version >= BY_ID_SINCE)
+    before.array_length(1, flexible)
+    whole = _encode_any(version, ProduceResponse((ProducedPartition(topic, 0, topic_id=topic_id),)))
+    return before.getvalue(), whole[len(before) + _PRODUCED_SINCE_5.size :]
+
+
+def _encode_any(version: int, response: ProduceResponse) -> bytes:
     flexible = version >= FLEXIBLE_SINCE
     writer = Writer()
     topics = group_by_topic(response.partitions)
@@ -88,7 +111,7 @@ def encode_response(version: int, response: ProduceResponse) -> list[bytes]:
         writer.no_tagged_fields(flexible)
     writer.int32(response.throttle_time_ms)
     writer.no_tagged_fields(flexible)
-    return [writer.getvalue()]
+    return writer.getvalue()
 
 
 def _write_produced(writer: Writer, version: int, partition: ProducedPartition) -> None:
