@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 import pytest
@@ -116,6 +117,49 @@ def test_spark_refuses_the_same(text: str, spark: SparkSession) -> None:
         spark.createDataFrame([], str(SCHEMA)).selectExpr(text)
 
 
+# An expression that each row would fail by, or that is not what it seems: part of the message, part of the hint.
+NEVER_RIGHT = (
+    ("x + 1", "does not work with STRING and INT", "CAST(text AS DOUBLE)"),
+    ("avg(x)", "does not work with STRING", "CAST(text AS DOUBLE)"),
+    ("'a' * 2", "does not work with STRING and INT", "CAST(text AS DOUBLE)"),
+    ("i = 'abc'", "'abc' is no number", "CAST the other side AS STRING"),
+    ("i IN ('a', 'b')", "'a' is no number", "CAST the other side AS STRING"),
+    ("i BETWEEN 'a' AND 'b'", "'a' is no number", "CAST the other side AS STRING"),
+    ("CASE i WHEN 'a' THEN 1 END", "'a' is no number", "CAST the other side AS STRING"),
+    ("CASE WHEN b THEN 'a' ELSE 2 END", "'a' is no number", "CAST the other side AS STRING"),
+    ("ts > 'yesterday'", "'yesterday' is no DATE or TIMESTAMP", "INTERVAL '1' DAY"),
+    ("b = 'yess'", "'yess' is no BOOLEAN", ""),
+    ("x = NULL", "is never true", "write x IS NULL"),
+    ("x != NULL", "is never true", "write x IS NOT NULL"),
+    ("\"x\" = 'abc'", '"x" is a text, not the column', "`x` in backquotes"),
+    ('"x"', '"x" is a text, not the column', "`x` in backquotes"),
+    ('i > "we ird"', '"we ird" is a text, not the column', "`we ird` in backquotes"),
+    ("date_format(ts, 'YYYY-MM-DD')", "'Y' is no letter of a pattern", "'yyyy-MM-dd HH:mm:ss'"),
+    ("to_date(x, 'YYYY')", "'Y' is no letter of a pattern", "'yyyy-MM-dd HH:mm:ss'"),
+    ("date_trunc(ts, 'hour')", "no unit 'TS'", "the unit comes first"),
+    ("date_trunc('hours', ts)", "no unit 'HOURS'", "did you mean HOUR"),
+    ("NOT i", "the condition 'i' is INT", "compare it"),
+    ("x AND b", "the condition 'x' is STRING", "compare it"),
+    ("CASE WHEN i THEN 1 END", "the condition 'i' is INT", "compare it"),
+    ("if(x, 1, 2)", "the condition 'x' is STRING", "compare it"),
+    ("st.w", "st has no field 'w'", ""),
+    ("nullif(i, 'abc')", "'abc' is no number", ""),
+    ("CAST('abc' AS INT)", "'abc' is no INT", "TRY_CAST"),
+    ("'soon'::TIMESTAMP", "'soon' is no TIMESTAMP", "TRY_CAST"),
+    ("EXTRACT(EPOCH FROM ts)", "EXTRACT knows no EPOCH", "unix_seconds(ts)"),
+    ("date_trunc('hour', l)", "does not work with BIGINT", "timestamp_millis(number)"),
+    ("hour(l)", "does not work with BIGINT", "timestamp_millis(number)"),
+)
+
+
+@pytest.mark.parametrize(("text", "message", "hint"), NEVER_RIGHT)
+def test_what_fails_for_each_row(text: str, message: str, hint: str) -> None:
+    with pytest.raises(InvalidInput, match=re.escape(message)) as caught:
+        check_types(parse_expression(text), SCHEMA)
+    assert caught.value.place is not None
+    assert hint in (caught.value.hint or "")
+
+
 @pytest.mark.parametrize(
     "text",
     [
@@ -124,8 +168,26 @@ def test_spark_refuses_the_same(text: str, spark: SparkSession) -> None:
         "ts > '2020-01-01'",
         "dt < ts",
         "dt + 1",
-        "x + 1",
-        "avg(x)",
+        "x + INTERVAL 1 DAY",
+        "ts > '2020-01-01 10:00:00'",
+        "dt = '2020'",
+        "i IN ('1', '2')",
+        "i BETWEEN '1' AND '2'",
+        "b = 'yes'",
+        "x IS NULL",
+        "TRY_CAST('abc' AS INT)",
+        "CAST('2020-01-01' AS DATE)",
+        "EXTRACT(HOUR FROM ts)",
+        'x = "abc"',
+        "date_format(ts, 'yyyy-MM-dd')",
+        "date_format(ts, \"yyyy 'Week' MM\")",
+        "date_trunc('hour', ts)",
+        "date_trunc(x, ts)",
+        "to_char(i, '999')",
+        "CASE x WHEN 'a' THEN 1 END",
+        "CASE WHEN b THEN 1 END",
+        "if(b AND NOT i > 1, i, l)",
+        "st.Q",
         "n > d",
         "arr = arr",
         "st = st",
@@ -254,7 +316,7 @@ def test_aggregates_are_known(text: str) -> None:
         ("b = 'maybe'", "'maybe' is no BOOLEAN"),
         ("CASE WHEN b THEN 'a' ELSE 2 END", "'a' is no number"),
         ("coalesce(i, 'none')", "'none' is no number"),
-        ("\"x\" = 'abc'", "double quotes make a text, not the column 'x'"),
+        ("\"x\" = 'abc'", '"x" is a text, not the column .x.'),
     ],
 )
 def test_texts_that_would_fail_for_the_first_row_or_say_nothing(text: str, message: str) -> None:

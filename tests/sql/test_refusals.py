@@ -49,9 +49,9 @@ FAULTS = [
     ("CREATE STREAM output (a INT)", "OUTPUT is a word of the language", "output", "`output` in backquotes"),
     (
         "INSERT INTO o SELECT count(*) AS n FROM t WINDOW TUMBLING(1m) GRACE PERIOD 5 SECONDS",
-        "GRACE PERIOD",
-        "PERIOD",
-        "",
+        "GRACE PERIOD is not supported",
+        "GRACE",
+        "WATERMARK FOR",
     ),
     ("INSERT INTO o SELECT TUMBLE_START(ts, 1) AS w FROM t", "unknown function", "TUMBLE_START", "name _window_start"),
     ("INSERT INTO o SELECT DISTINCT ON (drone) * FROM t", "DISTINCT ON is not", "ON", "ROW_NUMBER"),

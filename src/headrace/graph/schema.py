@@ -125,6 +125,11 @@ def parse_type(text: str) -> str:
     return parsed
 
 
+def fields_of(type_: str) -> dict[str, str]:
+    """The fields of a STRUCT and their types, in their order; none of any other type."""
+    return dict(_Reader(type_).fields()) if type_.startswith("STRUCT<") else {}
+
+
 def is_numeric(type_: str) -> bool:
     return type_ in NUMERIC or type_.startswith("DECIMAL") or type_ == UNKNOWN
 
@@ -224,15 +229,23 @@ class _Reader:
         self.expect(">")
         return types
 
+    def fields(self) -> list[tuple[str, str]]:
+        """Of a STRUCT as a whole."""
+        self.expect("STRUCT")
+        return self._fields()
+
     def _struct(self) -> str:
+        return f"STRUCT<{','.join(f'{quoted(name)}:{type_}' for name, type_ in self._fields())}>"
+
+    def _fields(self) -> list[tuple[str, str]]:
         self.expect("<")
-        fields: list[str] = []
+        fields: list[tuple[str, str]] = []
         while self.peek() != ">":
             if fields:
                 self.expect(",")
             name = self.name()
             if self.peek() == ":":
                 self.expect(":")
-            fields.append(f"{quoted(name)}:{self.type()}")
+            fields.append((name, self.type()))
         self.expect(">")
-        return f"STRUCT<{','.join(fields)}>"
+        return fields

@@ -5,13 +5,14 @@ The rules are those of Spark with ANSI mode on, its default.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from decimal import Decimal
 
 from sqlglot import exp
 
 from headrace.errors import InvalidInput
 from headrace.graph.schema import NUMERIC, UNKNOWN, Schema, parse_type
+from headrace.operators.expression_literals import check_literals
 from headrace.operators.expressions import Expression, place_of, sql
 from headrace.operators.functions import check_call, python_function, result_type
 
@@ -35,7 +36,8 @@ _ARITHMETIC = (exp.Add, exp.Sub, exp.Mul, exp.Mod, exp.Div)
 _COMPARISONS = (exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE)
 _KINDS = {"BOOLEAN": "BOOLEAN", "BINARY": "BINARY", "DATE": "time", "TIMESTAMP": "time"}
 _COLLECTIONS = ("ARRAY", "MAP", "STRUCT")
-_BOOLEANS = frozenset({"t", "true", "y", "yes", "1", "f", "false", "n", "no", "0"})
+_TEXT_HINT = "a text is no number: CAST(text AS DOUBLE) makes it one; || or concat(…) joins texts"
+_TIME_HINT = "make a time of a number with timestamp_millis(number) or timestamp_seconds(number)"
 _NUMBERS_ONLY = (*_ARITHMETIC, exp.Sum, exp.Avg, exp.Abs, exp.Neg, exp.Sqrt, exp.Round)
 _SINGLE_VALUES_ONLY = (exp.Upper, exp.Lower, exp.Trim, exp.Length, exp.Like, exp.RegexpLike)
 
@@ -48,54 +50,28 @@ def type_of(expression: Expression, schema: Schema) -> str:
 def check_types(expression: Expression, schema: Schema) -> None:
     """Raises InvalidInput for operands that Spark would refuse: `flag + 1`, `ts > 5`, `sum(flag)`, `upper(list)`."""
     _check_calls(expression, schema)
-    _check_literals(expression, schema)
-    for kinds, fits in _CHECKS:
+    check_literals(expression, schema, lambda tree: _type(tree, schema), _kind)
+    for kinds, fits, hint in _CHECKS:
         for tree in expression.tree.find_all(*kinds):
             found = [_type(operand, schema) for operand in _operands(tree)]
             if not fits(tree, found):
                 types = " and ".join(dict.fromkeys(found))
-                raise InvalidInput(f"{sql(tree)} does not work with {types}", place=place_of(expression, tree))
+                message = f"{sql(tree)} does not work with {types}"
+                raise InvalidInput(message, place=place_of(expression, tree), hint=hint)
+    for condition in _conditions(expression.tree):
+        if (type_ := _type(condition, schema)) not in ("BOOLEAN", UNKNOWN):
+            message = f"the condition {sql(condition)!r} is {type_}, not BOOLEAN"
+            raise InvalidInput(message, place=place_of(expression, condition), hint=f"compare it: {sql(condition)} = …")
 
 
-def _check_literals(expression: Expression, schema: Schema) -> None:
-    """Texts that are read as something else, and are none of it: Spark would fail for the first row."""
-    for tree in expression.tree.find_all(*_COMPARISONS, *_BRANCHES):
-        operands = _operands(tree)
-        kinds = {_kind(_type(operand, schema)) for operand in operands} & {"number", "BOOLEAN"}
-        texts = [one for one in operands if isinstance(one, exp.Literal) and one.is_string]
-        if isinstance(tree, _COMPARISONS) and len(texts) == len(operands):
-            _refuse_quoted_names(expression, tree, schema)
-        for text in texts if len(kinds) == 1 else ():
-            (kind,) = kinds
-            if not _is_read_as(text.name, kind):
-                what = "a number" if kind == "number" else kind
-                raise InvalidInput(
-                    f"{sql(text)} is no {what.removeprefix('a ')}, in {sql(tree)}",
-                    place=place_of(expression, tree),
-                    hint="beside a number a text is read as one; CAST the other side AS STRING to compare texts",
-                )
-
-
-def _is_read_as(text: str, kind: str) -> bool:
-    if kind == "BOOLEAN":
-        return text.strip().lower() in _BOOLEANS
-    try:
-        float(text.strip())
-    except ValueError:
-        return False
-    return True
-
-
-def _refuse_quoted_names(expression: Expression, tree: exp.Expr, schema: Schema) -> None:
-    """`"s" = 'abc'` compares two texts."""
-    for side in (tree.this, tree.expression):
-        found = schema.find(side.name)
-        if found is not None and f'"{side.name}"' in expression.text:
-            raise InvalidInput(
-                f"{sql(tree)} compares two texts: double quotes make a text, not the column {found.name!r}",
-                place=place_of(expression, tree),
-                hint=f"write {found.name} without quotes, or `{found.name}` in backquotes",
-            )
+def _conditions(whole: exp.Expr) -> Iterator[exp.Expr]:
+    """What must be true or false within an expression."""
+    for tree in whole.find_all(exp.And, exp.Or, exp.Not, exp.If):
+        if isinstance(tree, exp.If) and isinstance(tree.parent, exp.Case) and tree.parent.this is not None:
+            continue  # a value that CASE compares
+        yield tree.this
+        if isinstance(tree, exp.And | exp.Or):
+            yield tree.expression
 
 
 def _check_calls(expression: Expression, schema: Schema) -> None:
@@ -130,8 +106,17 @@ def _are_numbers(tree: exp.Expr, types: list[str]) -> bool:
     return not {_kind(type_) for type_ in types} & {"BOOLEAN", "BINARY", *_COLLECTIONS}
 
 
+def _are_no_texts(tree: exp.Expr, types: list[str]) -> bool:
+    """A text and an interval make a time."""
+    return "STRING" not in types or tree.find(exp.Interval) is not None
+
+
 def _are_single(tree: exp.Expr, types: list[str]) -> bool:
     return not {_kind(type_) for type_ in types} & {*_COLLECTIONS}
+
+
+def _are_times(tree: exp.Expr, types: list[str]) -> bool:
+    return _kind(types[0]) not in ("number", "BOOLEAN", *_COLLECTIONS)
 
 
 def _are_alike(tree: exp.Expr, types: list[str]) -> bool:
@@ -286,10 +271,12 @@ _RULES: tuple[tuple[tuple[type[exp.Expr], ...], _Rule], ...] = (
 )
 
 _Check = Callable[[exp.Expr, list[str]], bool]
-_CHECKS: tuple[tuple[tuple[type[exp.Expr], ...], _Check], ...] = (
-    (_NUMBERS_ONLY, _are_numbers),
-    (_COMPARISONS, _compare),
-    (_SINGLE_VALUES_ONLY, _are_single),
-    (_BRANCHES, _are_alike),
-    ((exp.Cast,), _can_cast),
+_CHECKS: tuple[tuple[tuple[type[exp.Expr], ...], _Check, str | None], ...] = (
+    (_NUMBERS_ONLY, _are_numbers, None),
+    (_NUMBERS_ONLY, _are_no_texts, _TEXT_HINT),
+    (_COMPARISONS, _compare, None),
+    (_SINGLE_VALUES_ONLY, _are_single, None),
+    (_BRANCHES, _are_alike, None),
+    ((exp.Cast,), _can_cast, None),
+    ((exp.TimestampTrunc, exp.TimeToStr, exp.Hour, exp.Minute), _are_times, _TIME_HINT),
 )

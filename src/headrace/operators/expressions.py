@@ -15,7 +15,7 @@ from itertools import pairwise
 from sqlglot import exp
 from sqlglot.dialects.dialect import Dialect
 from sqlglot.errors import ParseError, TokenError
-from sqlglot.tokenizer_core import TokenType
+from sqlglot.tokenizer_core import Token, TokenType
 
 from headrace.errors import InvalidInput, InvalidSyntax, Place, did_you_mean
 from headrace.graph.places import place_at
@@ -27,7 +27,16 @@ PARSED_EXPRESSIONS_KEPT = 1_024
 _SPARK = Dialect.get_or_raise("spark")
 _JSON_HINT = "write get_json_object(text, '$.field'), or declare the column STRUCT<…> and name the field: column.field"
 # What the parser knows of other dialects, and Spark does not.
-_OF_OTHERS = ((exp.JSONExtract, "->", _JSON_HINT),)
+_OF_OTHERS = (
+    (exp.JSONExtract, "->", _JSON_HINT),
+    (exp.SimilarTo, "SIMILAR TO", "write text RLIKE '^(a|b)$', a regular expression, or text LIKE 'a%'"),
+)
+# What other systems call the columns that every stream has.
+_SYSTEM_COLUMNS = {
+    "rowtime": "_event_time, or _timestamp of the record", "proctime": "current_timestamp()", "rowkey": "_key",
+    "rowpartition": "_partition", "rowoffset": "_offset", "windowstart": "_window_start", "windowend": "_window_end",
+    "window_start": "_window_start", "window_end": "_window_end",
+}  # fmt: skip
 # Aggregates of Spark that the parser takes for plain functions.
 _MORE_AGGREGATES = frozenset({
     "any", "count_min_sketch", "every", "histogram_numeric", "hll_sketch_agg", "hll_union_agg", "mean", "some", "std",
@@ -103,6 +112,11 @@ def parse_expression(text: str) -> Expression:
     return expression
 
 
+def tokens_of(expression: Expression) -> list[Token]:
+    """The words and signs of an expression, as it is written."""
+    return list(_SPARK.tokenize(expression.text))
+
+
 def place_of(expression: Expression, tree: exp.Expr) -> Place:
     """Where the first name within the tree stands; the start of the text when it has none."""
     for part in tree.find_all(exp.Identifier, bfs=False):
@@ -121,7 +135,9 @@ def check_columns(expression: Expression, schema: Schema) -> None:
 
 def unknown_column(name: str, schema: Schema, *, has_part: bool) -> tuple[str, str | None]:
     """What is wrong with a name that no column has, and what may be meant."""
+    other = _SYSTEM_COLUMNS.get(name.lower())
     near = did_you_mean(name, (*schema.names, *(column.name for column in schema.hidden)))
+    near = near if other is None else f"here it is {other}"
     if not has_part:
         return f"unknown column {name!r}", near
     hint = near or "before a dot stands the name of a stream, or a column that has fields"
@@ -210,6 +226,10 @@ def _refuse_signs(expression: Expression) -> None:
             place = place_at(expression.text, token.start, len(token.text))
             hint = "write array(1, 2); a column of this name stands in backquotes: `array`[0]"
             raise InvalidSyntax("ARRAY[…] is not supported", place=place, hint=hint)
+        if token.token_type == TokenType.COLON_EQ:
+            place = place_at(expression.text, token.start, 2)
+            hint = "write named_struct('name', value), or struct(value AS name)"
+            raise InvalidSyntax(":= is not supported", place=place, hint=hint)
         if token.token_type == TokenType.DARROW:
             place = place_at(expression.text, token.start, 3)
             raise InvalidSyntax("->> is not supported", place=place, hint=_JSON_HINT)

@@ -57,7 +57,8 @@ class Filter(Operator[FilterConfig]):
         check_types(condition, schema)
         found = type_of(condition, schema)
         if found not in ("BOOLEAN", UNKNOWN):
-            raise InvalidInput(f"the condition {config.condition!r} is {found}, not BOOLEAN")
+            hint = f"compare it: {config.condition} = …"
+            raise InvalidInput(f"the condition {config.condition!r} is {found}, not BOOLEAN", hint=hint)
         return schema
 
     def used_columns(

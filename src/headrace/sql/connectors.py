@@ -8,6 +8,7 @@ from headrace.errors import InvalidInput, did_you_mean
 from headrace.graph.document import Json
 from headrace.operators.catalogue import AnyOperator, Catalogue
 from headrace.operators.config import setting_names
+from headrace.sql.language.pointers import OPTIONS
 from headrace.sql.language.script import Script
 from headrace.sql.language.statement_tree import Create
 from headrace.sql.language.tree import Option
@@ -106,13 +107,15 @@ class Connector:
             *(name for name in ends if name not in built_in),
         )
         span = self._option.span if self._option else self._statement.name.span
-        hint = did_you_mean(self.name, valid)
+        is_kafka = self.name.lower() in ("kafka", "upsert-kafka")
+        hint = "leave it out: a stream is a topic" if is_kafka else did_you_mean(self.name, valid)
         return self._script.error(f"unknown connector {self.name!r}", span, valid=valid, hint=hint)
 
     def _unknown(self, option: Option, use: str, valid: list[str]) -> Exception:
         name = option.name.text
         message = f"unknown option {name!r} for a {self.kind}{use}"
-        return self._script.error(message, option.name.span, valid=tuple(valid), hint=did_you_mean(name, valid))
+        hint = OPTIONS.get(name.lower()) or did_you_mean(name, valid)
+        return self._script.error(message, option.name.span, valid=tuple(valid), hint=hint)
 
 
 def _converted(operator: AnyOperator, setting: str, value: Json) -> Json:

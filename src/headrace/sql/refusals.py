@@ -64,9 +64,11 @@ def refuse_query(script: Script, query: Query) -> None:
         place = _first_word(script, query.unions[before.index(False)].select.span)
         raise script.error("UNION leaves out doubles of all parts: it is the last", place, hint=hint)
     if query.order:
-        raise script.error("a stream has no end, so ORDER BY cannot sort it", query.order[0].expression.span)
+        hint = "ROW_NUMBER() OVER (PARTITION BY … ORDER BY …) keeps the top rows; OVER and EMIT FINAL go by event time"
+        raise script.error("a stream has no end, so ORDER BY cannot sort it", query.order[0].expression.span, hint=hint)
     if query.limit is not None:
-        raise script.error("a stream has no end; a preview takes rows = n", _first_word(script, query.span))
+        hint = "leave LIMIT out; SELECT … LIMIT 5 on its own shows the first rows"
+        raise script.error("LIMIT cannot stand here: a stream has no end", _first_word(script, query.span), hint=hint)
 
 
 def refuse_select(script: Script, select: Select) -> None:

@@ -240,7 +240,8 @@ class _Output:
         for name, span in self._writer.columns_in(expression):
             if name.lower() not in known and not any(part.start <= span.start < part.end for part in inside):
                 message = f"{name} is neither in GROUP BY nor in an aggregate"
-                raise self._writer.script.error(message, span, valid=tuple(self.names))
+                hint = f"add it to GROUP BY, or take one of its values: any_value({name}), max_by({name}, _offset)"
+                raise self._writer.script.error(message, span, valid=tuple(self.names), hint=hint)
 
 
 def _keys(writer: Writer, select: Select, window: Window | None) -> list[Piece]:

@@ -2,8 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+import pytest
+
 from headrace.graph.document import Document, Node
+from headrace.spark.compiling.blame import said_by_spark
 from headrace.spark.jobs.failures import explain
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 TRACEBACK = """[STREAM_FAILED] Query terminated with exception: Job aborted due to stage failure
 Traceback (most recent call last):
@@ -129,3 +137,53 @@ def test_the_node_of_a_function_is_known_if_it_is_the_only_caller() -> None:
     assert (error.node, error.message) == ("a", "the function 'inverse' failed with (0,): ZeroDivisionError: division")
     twice = Node("b", "select", {"columns": ["INVERSE(n) AS i"]})
     assert explain(RuntimeError(text), Document("p", (once, twice)))[0].node is None
+
+
+# Expressions that fail for a row, of which Spark tells the error without the expression; part of message and hint.
+RAISED = (
+    ("to_date(concat('2026', s), 'yyyy ww')", "cannot be read", "'yyyy-MM-dd HH:mm:ss'"),
+    ("make_date(2026, 12 + i, 1)", "MonthOfYear", "drop such rows with a filter"),
+    ("raise_error(concat('no', s))", "no", "the pipeline raises"),
+    ("regexp_replace(s, concat('(', s), '')", "regexp_replace", "mend the argument"),
+    ("map_from_arrays(array(i, i), array(2, 3))", "Duplicate map key 1", "array_distinct"),
+    ("from_json(concat('{', s), 'a INT', map('mode', 'FAILFAST'))", "Malformed records", "FAILFAST"),
+)
+
+
+@pytest.mark.spark
+def test_each_error_of_a_row_names_node_cause_and_remedy(spark: SparkSession) -> None:
+    rows = spark.createDataFrame([("x", 1)], "s STRING, i INT").repartition(1)
+    for text, message, hint in RAISED:
+        nodes = (Node("topic", "topic", {"topic": "t"}), Node("sel", "select", {"columns": [f"{text} AS r"]}))
+        with pytest.raises(Exception) as raised:  # noqa: PT011 - Spark's own, of several classes
+            rows.selectExpr(f"{text} AS r").collect()
+        error, retriable = explain(raised.value, Document("p", nodes))
+        assert (message in error.message, hint in str(error.hint)) == (True, True), (text, error.message, error.hint)
+        assert error.node == "sel", text
+        assert not retriable, text
+        assert "SQLSTATE" not in error.message, text
+
+
+# Expressions that Spark cannot plan, and what is said of them.
+UNPLANNED = (
+    ("s SIMILAR TO 'a'", "Syntax error at or near 'TO'"),
+    ("substr(s)", "The `substr` requires [2, 3] parameters but the actual number is 1"),
+    ("none_such(s)", "Cannot resolve routine `none_such`"),
+    ("i.x", "Can't extract a value from"),
+    ("NOT i", 'the first parameter requires the "BOOLEAN" type'),
+)
+
+
+@pytest.mark.spark
+def test_what_spark_cannot_plan_is_said_in_one_sentence(spark: SparkSession) -> None:
+    from pyspark.errors import AnalysisException
+
+    rows = spark.createDataFrame([], "s STRING, i INT")
+    for text, sentence in UNPLANNED:
+        with pytest.raises(AnalysisException) as raised:
+            rows.selectExpr(text)
+        message, hint = said_by_spark(str(raised.value))
+        assert sentence.lower() in message.lower(), message
+        assert "\n" not in message
+        assert not [word for word in ("SQLSTATE", "line 1", "spark.apache.org", "search path") if word in message]
+        assert hint or text == "i.x"

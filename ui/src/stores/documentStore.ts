@@ -4,6 +4,7 @@ import type { Change, DraftView, Notations, Problem, Schema } from "@/api/types"
 import type { Command } from "@/document/commands";
 import { type Graph, graphOf, isSameGraph } from "@/document/graph";
 import { EMPTY_HISTORY, type History, historyOf, perform, redo, undo } from "@/document/history";
+import { placed } from "@/layout/placement";
 
 /** Where the local graph stands to the draft on the server. */
 export type SaveState = "loading" | "saved" | "unsaved" | "saving" | "offline" | "refused" | "conflict";
@@ -148,7 +149,19 @@ export function closeDraft(): void {
 
 /** Every edit goes through here. False if the command did not fit, and nothing changed. */
 export function execute(command: Command): boolean {
-  return change((history) => perform(history, command));
+  return change((history) => {
+    const before = withPlaces(history);
+    const after = perform(before, command);
+    return after === before ? history : after;
+  });
+}
+
+/** Nodes without a place of their own stay where they are drawn, whatever the edit adds or takes away. */
+function withPlaces(history: History): History {
+  const layout = placed(history.present);
+  return layout === history.present.layout
+    ? history
+    : { ...history, present: { ...history.present, layout } };
 }
 
 export const undoLast = (): boolean => change(undo);

@@ -40,10 +40,29 @@ _HINTS: Final = {
     "ARITHMETIC_OVERFLOW": "take a wider type, such as BIGINT or DECIMAL, or drop such rows with a filter",
     "NUMERIC_VALUE_OUT_OF_RANGE": "take a wider type, or drop such rows with a filter",
 }
+# Errors that Spark tells without the expression: the functions that raise them, and what can be done.
+_CALLS: Final = {
+    "INCONSISTENT_BEHAVIOR_CROSS_VERSION": (
+        "date_format|to_date|to_timestamp|to_char|from_unixtime|unix_timestamp|to_unix_timestamp|try_to_timestamp",
+        "Spark's patterns of times have y M d H m s: 'yyyy-MM-dd HH:mm:ss'",
+    ),
+    "MALFORMED_RECORD_IN_PARSING": ("from_json|from_csv|from_xml", "leave the mode FAILFAST out: the result is null"),
+    "DATETIME_FIELD_OUT_OF_BOUNDS": (
+        "make_date|make_timestamp\\w*",
+        "drop such rows with a filter, or take try_make_timestamp(…)",
+    ),
+    "USER_RAISED_EXCEPTION": ("raise_error|assert_true", "the pipeline raises this error itself"),
+    "DUPLICATED_MAP_KEY": ("map\\w*|transform_keys|str_to_map", "make the keys differ before, with array_distinct(…)"),
+    "INVALID_PARAMETER_VALUE": (None, "mend the argument, or drop such rows with a filter"),
+    "COLLECTION_SIZE_LIMIT_EXCEEDED": ("sequence|array_repeat|flatten|array_insert", "bound the number of items"),
+}
+# Where Spark's own first line says nothing.
+_SENTENCES: Final = {"INCONSISTENT_BEHAVIOR_CROSS_VERSION": "a time, or its pattern, cannot be read"}
+_BACKQUOTED = re.compile(r"`(\w+)`")
 # What Python, Java and the C library say alike.
 _NO_SPACE: Final = "No space left on device"
 # Spark's word that the data or the statement is at fault: the same rows will fail again.
-_FAULT_OF_INPUT = re.compile(r"SQLSTATE: (22|42)\w{3}")
+_FAULT_OF_INPUT = re.compile(r"SQLSTATE: (22|23|42|54|P0)\w{3}")
 # A defect in Python code, or a row that it was not made for: running it again does not mend it.
 _DEFECT = re.compile(
     r"^(Assertion|Attribute|Import|Index|Key|ModuleNotFound|Name|NotImplemented|Overflow|Recursion|Type|UnboundLocal"
@@ -105,9 +124,11 @@ def _of_spark(text: str, document: Document) -> JobFailed:
         return JobFailed(_first_lines(text))
     # The last one is the cause.
     kind, sentence, sql = said[-1]["kind"], said[-1]["text"], said[-1]["sql"]
-    message = _ADVICE.sub("", _SQLSTATE.sub("", sentence)).strip().rstrip(".") or kind.replace("_", " ").lower()
+    message = _SENTENCES.get(kind.partition(".")[0]) or _ADVICE.sub("", _SQLSTATE.sub("", sentence)).strip().rstrip(".")
+    message = message or kind.replace("_", " ").lower()
     if sql is None:
-        return JobFailed(message[:MESSAGE_CHARACTERS_MAX], hint=_hint_of(kind))
+        node = _only_raiser(document, kind, sentence)
+        return JobFailed(message[:MESSAGE_CHARACTERS_MAX], node=node, hint=_hint_of(kind))
     shown = " ".join(sql.split())
     return JobFailed(
         f"{message}, in {shown}"[:MESSAGE_CHARACTERS_MAX], node=_only_owner(document, shown), hint=_hint_of(kind)
@@ -115,7 +136,19 @@ def _of_spark(text: str, document: Document) -> JobFailed:
 
 
 def _hint_of(kind: str) -> str | None:
-    return _HINTS.get(kind.partition(".")[0])
+    known = kind.partition(".")[0]
+    return _CALLS[known][1] if known in _CALLS else _HINTS.get(known)
+
+
+def _only_raiser(document: Document, kind: str, sentence: str) -> str | None:
+    """The node that calls a function which raises such an error, where only one does."""
+    names, _ = _CALLS.get(kind.partition(".")[0], (None, ""))
+    names = names or "|".join(_BACKQUOTED.findall(sentence))
+    if not names:
+        return None
+    call = re.compile(rf"\b(?:{names})\s*\(", re.IGNORECASE)
+    callers = [node.id for node in document.nodes if any(call.search(text) for text in _texts(node.config))]
+    return callers[0] if len(callers) == 1 else None
 
 
 def _only_owner(document: Document, expression: str) -> str | None:

@@ -9,6 +9,7 @@ from typing import TypeAlias, TypeVar
 from sqlglot.tokenizer_core import Token, TokenType
 
 from headrace.errors import InvalidSyntax
+from headrace.sql.language.pointers import pointer
 from headrace.sql.language.script import Script, Span, span_of
 from headrace.sql.language.tree import Name, Query
 
@@ -93,7 +94,21 @@ class Cursor:
 
     def failure(self, *expected: str) -> InvalidSyntax:
         """What to raise where something else was expected."""
+        if (foreign := self._foreign()) is not None:
+            return foreign
         return self.script.error(f"expected {' or '.join(expected)} but found {self.found()}", self.here())
+
+    def _foreign(self) -> InvalidSyntax | None:
+        """What to raise for words of another SQL."""
+        tokens, first = self.script.tokens, max(self.start, self.index - 1)
+        before, found = (
+            [_words(token) or "" for token in part]
+            for part in (tokens[first : self.index], tokens[self.index : min(self.index + 2, self.stop)])
+        )
+        if (known := pointer(before, found)) is None:
+            return None
+        words, hint = known
+        return self.script.error(f"{words} is not supported", self.here(), hint=hint)
 
     def name(self, what: str) -> Name:
         """A bare or back-quoted name. Raises InvalidSyntax that says what the name is for."""
@@ -102,6 +117,8 @@ class Cursor:
         return self._take_name()
 
     def _reserved(self, what: str) -> InvalidSyntax:
+        if (foreign := self._foreign()) is not None:
+            return foreign
         word = self.found().strip("'")
         hint = f"write `{word}` in backquotes, or choose another name"
         message = f"expected {what}, and {word.upper()} is a word of the language"

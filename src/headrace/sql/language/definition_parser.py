@@ -9,6 +9,7 @@ from headrace.graph.schema import parse_type
 from headrace.sql.language.cursor import Cursor
 from headrace.sql.language.durations import read_inline_duration
 from headrace.sql.language.expression_parser import read_expression
+from headrace.sql.language.pointers import type_pointer
 from headrace.sql.language.statement_tree import ColumnDefinition, Watermark
 from headrace.sql.language.tree import Name, Option
 from headrace.sql.language.values import read_value
@@ -114,7 +115,8 @@ def _type(cursor: Cursor) -> str:
         return parse_type(cursor.script.slice(cursor.since(start)))
     except InvalidInput as error:
         span = cursor.since(start)
-        raise cursor.script.error(error.message, span, valid=error.valid, hint=error.hint) from error
+        hint = type_pointer(cursor.script.slice(span)) or error.hint
+        raise cursor.script.error(error.message, span, valid=error.valid, hint=hint) from error
 
 
 def _watermark(cursor: Cursor) -> Watermark:

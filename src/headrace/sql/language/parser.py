@@ -11,6 +11,8 @@ from headrace.sql.language.definition_parser import read_columns, read_options
 from headrace.sql.language.durations import read_inline_duration
 from headrace.sql.language.expression_parser import read_expression
 from headrace.sql.language.operation_parser import OPERATIONS, read_operation
+from headrace.sql.language.pointers import CREATED
+from headrace.sql.language.pointers import STATEMENTS as STATEMENT_POINTERS
 from headrace.sql.language.query_parser import read_open_query, read_query
 from headrace.sql.language.relation_parser import read_reference
 from headrace.sql.language.script import Rewriting, Script, read_script, span_of
@@ -41,7 +43,7 @@ STATEMENTS = (
 )  # fmt: skip
 _WORDS = ("CREATE", "INSERT", "SELECT", "WITH", "UPSERT", "UPDATE", "DELETE", "PARTITION", *OPERATIONS)
 _CREATED = ("STREAM", "TABLE", "VIEW", "FUNCTION", "TRIGGER")
-_REFUSED = frozenset({"ALTER", "CALL", "FROM", "MERGE", "SET", "TRUNCATE", "USE"})
+_REFUSED = frozenset({"CALL", "FROM", *STATEMENT_POINTERS})
 
 
 def read_statements(text: str) -> tuple[Script, tuple[Statement, ...]]:
@@ -165,7 +167,7 @@ def _create(cursor: Cursor) -> Statement:
     if cursor.done():
         raise cursor.failure(*_CREATED)
     what = cursor.found().strip("'").upper()
-    hint = _INSTEAD.get(what) or did_you_mean(what, _CREATED)
+    hint = CREATED.get(what) or did_you_mean(what, _CREATED)
     raise cursor.script.error(f"CREATE {what} is not supported", cursor.here(), valid=STATEMENTS, hint=hint)
 
 
@@ -320,13 +322,6 @@ def _partition_key(cursor: Cursor) -> PartitionKey:
     return PartitionKey(expression, cursor.name("the name of a stream"))
 
 
-# What others write, and what stands for it here.
-_INSTEAD = {
-    "MATERIALIZED": "write CREATE TABLE name AS SELECT key PRIMARY KEY, … GROUP BY key EMIT CHANGES",
-    "MERGE": "write UPSERT INTO table SELECT … ON table.key = source.key, and DELETE FROM table USING source WHERE …",
-}
-
-
 def _expect_end(cursor: Cursor, *others: str) -> None:
     if not cursor.done():
         raise cursor.failure(*others, ";")
@@ -336,6 +331,5 @@ def _refusal(cursor: Cursor) -> InvalidSyntax:
     word = cursor.script.slice(span_of(cursor.script.tokens[cursor.index])).upper().split()[0]
     known = word in _REFUSED
     message = f"{word} is not supported" if known else f"unknown statement {word}"
-    hint = did_you_mean(word, _WORDS)
-    hint = _INSTEAD.get(word) if known else hint
+    hint = STATEMENT_POINTERS.get(word) or (None if known else did_you_mean(word, _WORDS))
     return cursor.script.error(message, cursor.here(), valid=STATEMENTS, hint=hint)

@@ -29,13 +29,9 @@ from headrace.sql.language.windows import read_window
 CLAUSES = ("WHERE", "GROUP BY", "WINDOW", "HAVING", "EMIT")
 
 _REFUSED = {
-    "PERIOD": "GRACE PERIOD is not supported: WATERMARK FOR ts AS ts - INTERVAL '5' SECOND in CREATE STREAM says how "
-    "late rows may be, 'late.policy' what becomes of later ones",
     "EXCEPT": "EXCEPT is not supported: over a table, WHERE … NOT IN (SELECT …) leaves rows out",
     "INTERSECT": "INTERSECT is not supported: over a table, WHERE … IN (SELECT …) keeps rows",
-    "LATERAL": "LATERAL is not supported: write explode(array) in the SELECT list",
     "NATURAL": "NATURAL joins are not supported: name the columns behind ON or USING",
-    "OFFSET": "OFFSET is not supported",
     "OVER": "OVER stands behind the call of a function",
     "TABLESAMPLE": "TABLESAMPLE is not supported: WHERE rand() < 0.1 keeps a tenth of the rows",
     "PARTITION BY": "PARTITION BY stands in OVER (…), behind a PATTERN, or as PARTITION WITH (…) BEGIN … END",

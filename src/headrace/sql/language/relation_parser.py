@@ -29,6 +29,8 @@ _JOIN_WORDS = ("JOIN", "INNER", "LEFT", "RIGHT", "FULL", "CROSS", "ASOF")
 _KINDS: tuple[JoinKind, ...] = ("inner", "left", "right", "full", "cross")
 # Spark's joins that say only which rows of the left go on: LEFT may stand before them.
 _CHOOSING: tuple[JoinKind, ...] = ("semi", "anti")
+# Clauses that are refused, and no alias.
+_CLAUSES_OF_OTHERS = (("TABLESAMPLE", "("), ("GRACE", "PERIOD"), ("FETCH", "FIRST"), ("FETCH", "NEXT"), ("OFFSET",))
 JOINS_MAX = 32
 
 
@@ -103,7 +105,7 @@ def _alias(cursor: Cursor) -> Name | None:
     if cursor.accept("AS"):
         return cursor.name("a name")
     goes_on = cursor.at("FOR", "SYSTEM_TIME") or (cursor.at("RETENTION") and at_duration(cursor, ahead=1))
-    goes_on = goes_on or _at_choosing(cursor) or cursor.at("TABLESAMPLE", "(")
+    goes_on = goes_on or _at_choosing(cursor) or any(cursor.at(*words) for words in _CLAUSES_OF_OTHERS)
     return cursor.name("a name") if cursor.at_name() and not goes_on else None
 
 

@@ -15,6 +15,8 @@ from headrace.graph.places import place_at
 
 SCRIPT_CHARACTERS_MAX = 1_000_000
 
+# Comments, quoted parts, and at last a quote that stays open.
+_QUOTED = re.compile(r"--[^\n]*|/\*.*?\*/|'[^']*'|\"[^\"]*\"|`[^`]*`|(?P<open>['\"`].*)", re.DOTALL)
 _MISSING = re.compile(r"Missing (?P<delimiter>\S+) from \d+:(?P<start>\d+)")
 
 
@@ -123,6 +125,18 @@ def _unreadable(text: str, error: SqlglotError) -> InvalidSyntax:
         message = f"the quote that opens here is never closed: {missing['delimiter']} is missing"
     elif text.rfind("/*") > text.rfind("*/"):
         start, message = text.rfind("/*"), "the comment that opens here is never closed: */ is missing"
+    elif (open_quote := _open_quote(text)) is not None:
+        start, message = open_quote, f"the quote that opens here is never closed: {text[open_quote]} is missing"
     else:
         start, message = 0, f"the SQL cannot be read: {error.__cause__ or error}"
-    return InvalidSyntax(message, place=place_at(text, start))
+    hint = None if "quote" not in message else "a quote inside of a text is written twice: 'it''s'"
+    return InvalidSyntax(message, place=place_at(text, start), hint=hint)
+
+
+def _open_quote(text: str) -> int | None:
+    """Where a quote opens that nothing closes."""
+    last = None
+    for part in _QUOTED.finditer(text):
+        last = part
+    is_open = last is not None and last.end() == len(text) and last["open"] is not None
+    return last.start() if is_open and last is not None else None
