@@ -149,8 +149,9 @@ def test_all_python_processes_of_spark_end_without_a_trace(h: headrace.Local) ->
     h.create_topic("quiet-in")
     h.run_batch(headrace.Pipeline.from_text('topic quiet-in schema="n INT" ! to-topic quiet-out', "quiet"))
     commands = descendants(os.getpid())
-    assert [command for command in commands if "quiet_daemon.py" in command], commands
-    assert not [command for command in commands if "-m pyspark.daemon" in command]
+    assert [command for command in commands if "fork_server" in command], commands
+    assert [command for command in commands if "pyspark.daemon" in command], commands
+    assert not [command for command in commands if "-P -m pyspark.daemon" in command]
 
 
 def descendants(process: int) -> list[str]:

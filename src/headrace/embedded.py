@@ -34,7 +34,8 @@ from headrace.signals import SignalRecord
 from headrace.spark import BatchResult, Engine, EngineSettings, EventBus, JobStatus
 from headrace.spark.jobs.beginning import Begin
 from headrace.spark.jobs.sending import signal_to
-from headrace.spark.session.session import abandon_session, begin_session
+from headrace.spark.session.begun import abandon_session
+from headrace.spark.session.session import begin_session
 from headrace.sql import Ask, print_statement, read_requests
 from headrace.tables import Tables, declared_in
 from headrace.wire.client import Client
@@ -98,11 +99,11 @@ class Local:
             data = opening.enter_context(DataDirectory.open(directory))
             if data.note is not None:
                 _log.warning(data.note)
-            # Java takes longest to start: the broker starts beside it.
-            _begin_spark(self._settings(data.path, ""))
-            opening.callback(abandon_session)
+            # Side by side, the broker first: what Spark has in the environment meanwhile is not for it.
             broker = _start_broker(data, self._port)
             opening.callback(broker.stop)
+            _begin_spark(self._settings(data.path, ""))
+            opening.callback(abandon_session)
             self._bootstrap = f"{LOOPBACK}:{broker.wait_ready(BROKER_START_TIMEOUT_S)['port']}"
             use_credential(self._bootstrap, credential_path(data.path / "log"))
             settings = self._settings(data.path, self._bootstrap)

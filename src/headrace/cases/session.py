@@ -64,4 +64,4 @@ class CaseSession:
 
 def _settings(directory: Path) -> SparkSettings:
     # Rows come from files: no source of ours plans any.
-    return SparkSettings(directory, _MASTER, java_options=_JAVA_OPTIONS, extra=FOR_FEW_ROWS, plans_sources=False)
+    return SparkSettings(directory, _MASTER, java_options=_JAVA_OPTIONS, extra=FOR_FEW_ROWS)

@@ -7,7 +7,6 @@ import signal
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -16,8 +15,7 @@ from headrace.bench import processes
 from headrace.errors import InvalidConfig
 from headrace.graph.document import Document
 from headrace.spark.jobs.watchdog import Step, Watchdog, WatchLimits
-from headrace.spark.session.liveness import java_process
-from headrace.spark.session.planners import start_planners
+from headrace.spark.session.fork_server import DAEMON, PLANNER, start_fork_server
 
 if TYPE_CHECKING:
     from tests.spark.conftest import Stack
@@ -102,27 +100,22 @@ def require_rows(stack: Stack, document: Document, source: str, output: str, fir
     assert stack.engine.status(document.name).state == "running"
 
 
-def daemons() -> list[int]:
-    java = java_process()
-    assert java is not None
-    return [
-        pid
-        for pid in processes.tree(java.pid)
-        if pid != java.pid and b"headrace.spark.session.daemon" in Path(f"/proc/{pid}/cmdline").read_bytes()
-    ]
+def forks(module: str) -> list[int]:
+    """Of the server that Spark's Python processes are forked from, with their own."""
+    server = start_fork_server().server
+    assert server is not None
+    found = [pid for pid in processes.tree(server.pid) if module.encode() in processes.command_line(pid)]
+    assert found
+    return found
 
 
 def test_rows_go_on_when_the_daemon_of_the_workers_is_killed(stack: Stack, running: tuple[Document, str, str]) -> None:
-    processes.kill(daemons())
+    processes.kill(forks(DAEMON))
     require_rows(stack, *running, 10)
 
 
 def test_rows_go_on_when_the_planner_of_a_query_is_killed(stack: Stack, running: tuple[Document, str, str]) -> None:
-    server = start_planners().server
-    assert server is not None
-    forks = [pid for pid in processes.tree(server.pid) if pid != server.pid]
-    assert forks
-    processes.kill(forks)
+    processes.kill(forks(PLANNER))
     require_rows(stack, *running, 10)
 
 
@@ -136,7 +129,7 @@ def test_a_worker_that_hangs_is_noticed_and_its_query_started_again(
     stack.engine.start(document)
     until(lambda: stack.engine.status(document.name).state == "running", "it runs")
     seen = max((event.number for event in stack.engine.events.history()), default=0)
-    hung = daemons()
+    hung = forks(DAEMON)
     for pid in hung:
         os.kill(pid, signal.SIGSTOP)
     try:

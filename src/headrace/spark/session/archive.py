@@ -23,7 +23,6 @@ from headrace.errors import ExternalFailure
 from headrace.process.python import python_module
 from headrace.spark.session.kept import kept_directory
 from headrace.spark.session.liveness import java_process
-from headrace.spark.session.rehearsal import rehearse
 
 DUMP_TIMEOUT_S: Final = 900.0
 END_TIMEOUT_S: Final = 60.0
@@ -77,6 +76,7 @@ def make_archive() -> None:
 
 def _list_classes(place: Path, classes: Path) -> str:
     """Returns the Java that wrote the list; it is complete when Java has ended."""
+    from headrace.spark.session.rehearsal import rehearse  # noqa: PLC0415  (pyarrow, which a start does not wait for)
     from headrace.spark.session.session import SparkSettings, start_session  # noqa: PLC0415  (it starts archives)
 
     session = start_session(SparkSettings(place / "spark", java_options=f"-XX:DumpLoadedClassList={classes}"))

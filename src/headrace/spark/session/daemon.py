@@ -25,12 +25,18 @@ PRELOADED = (
     "pyspark.worker",
 )
 
-if __name__ == "__main__":
-    look_where_the_driver_does()
+
+def preload() -> None:
+    """All that tasks import, and the compiled code that is there."""
     for module in PRELOADED:
         importlib.import_module(module)
     if is_prepared():
         prepare()
     # Workers collect garbage after every task: what was imported here is never garbage, so it need not be walked.
     gc.freeze()
+
+
+if __name__ == "__main__":
+    look_where_the_driver_does()
+    preload()
     quiet_daemon.manager()

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from headrace.errors import EngineLost, HeadraceError
 from headrace.spark.session.liveness import HINT, forget_session, how_java_ended, kill_java
-from headrace.spark.session.session import SparkSettings, start_session
+from headrace.spark.session.session import SparkSettings, is_session_foreign, start_session
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -58,9 +58,7 @@ class SessionKeeper:
 
     def open(self) -> None:
         """Spark is up afterwards: the session that this process has, or a new one. Raises ExternalFailure."""
-        from pyspark import SparkContext  # noqa: PLC0415  (pyspark costs half a second: only where it is used)
-
-        self._owned = SparkContext._active_spark_context is None
+        self._owned = not is_session_foreign(self._settings)
         self._begin(start_session(self._settings))
         self._watcher.start()
         self._asker.start()

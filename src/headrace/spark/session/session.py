@@ -5,19 +5,19 @@ from __future__ import annotations
 import logging
 import os
 import sys
-from contextlib import ExitStack
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from subprocess import Popen
 from typing import TYPE_CHECKING, Any
 
 from headrace.errors import ExternalFailure
 from headrace.process.private import PRIVATE_UMASK
 from headrace.process.python import SAFE_PATH_VARIABLE, safe_python
+from headrace.spark.session.begun import begin, is_begun, take_begun
+from headrace.spark.session.fork_server import start_fork_server
 from headrace.spark.session.home import spark_home
 from headrace.spark.session.java import java_home
 from headrace.spark.session.launch import Launch, forget_command, found_by_pyspark, keep_command, launch
-from headrace.spark.session.planners import start_planners
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -59,14 +59,13 @@ _JAVA_OPTIONS = "-XX:+UseParallelGC -Xss2m -XX:+ExitOnOutOfMemoryError"
 @dataclass(frozen=True, slots=True)
 class SparkSettings:
     """`master` is local by default, or `spark://…` or `k8s://…`; `java_options` are the driver's, beside those that it
-    always has; `extra` wins over everything here. Without `plans_sources` no stream reads a source of ours."""
+    always has; `extra` wins over everything here."""
 
     directory: Path
     master: str = f"local[{TASK_SLOTS},{TASK_TRIES}]"
     driver_memory_mb: int = 1024
     shuffle_partitions: int = field(default_factory=lambda: os.cpu_count() or 2)
     java_options: str = ""
-    plans_sources: bool = True
     extra: dict[str, str] = field(default_factory=dict)
 
     @classmethod
@@ -84,24 +83,22 @@ class SparkSettings:
         return own if shuffle_partitions is None else replace(own, shuffle_partitions=shuffle_partitions)
 
 
-# Java that was started ahead, and the session that it is for.
-_begun: list[tuple[SparkSettings, Launch]] = []
-
-
 def begin_session(settings: SparkSettings) -> None:
-    """Starts Java, so that it starts while the process imports what it needs; `start_session` then waits for it.
+    """Starts Java and then the session, while the process imports what it needs; `start_session` waits for it.
 
-    Does nothing where its command is not known yet.
+    Does nothing where Java's command is not known yet.
     """
     conf = _prepared(settings)
-    if (begun := _launched(settings, conf)) is not None:
-        _begun.append((settings, begun))
+    launched = _launched(settings, conf)
+    if launched is not None:
+        begin(settings, launched, lambda: _session_in(settings, conf, launched))
 
 
-def abandon_session() -> None:
-    """Ends what `begin_session` started and nobody took."""
-    while _begun:
-        _begun.pop()[1].kill()
+def is_session_foreign(settings: SparkSettings) -> bool:
+    """Whether this process has a session that was not begun here."""
+    from pyspark import SparkContext  # noqa: PLC0415
+
+    return not is_begun(settings) and SparkContext._active_spark_context is not None
 
 
 def _prepared(settings: SparkSettings) -> dict[str, str]:
@@ -110,8 +107,8 @@ def _prepared(settings: SparkSettings) -> dict[str, str]:
     # Spark looks for packages with data sources in a Python process of its own, where this is a command. Ours are
     # registered by name.
     os.environ["PYSPARK_DRIVER_PYTHON"] = _NO_COMMAND
-    has_planners = settings.master.startswith("local") and settings.plans_sources
-    os.environ["PYSPARK_PYTHON"] = start_planners().python if has_planners else sys.executable
+    is_local = settings.master.startswith("local")
+    os.environ["PYSPARK_PYTHON"] = start_fork_server().python if is_local else sys.executable
     log4j = settings.directory / "log4j2.properties"
     log4j.write_text(_LOG4J.format(directory=settings.directory))
     return {"spark.master": settings.master, "spark.app.name": "headrace", **session_conf(settings, log4j)}
@@ -124,65 +121,76 @@ def _launched(settings: SparkSettings, conf: dict[str, str]) -> Launch | None:
 
 def start_session(settings: SparkSettings) -> SparkSession:
     """Starts the JVM, or takes the running one. Raises ExternalFailure when Java is missing or does not start."""
-    conf = _prepared(settings)
+    try:
+        begun = take_begun(settings)
+        return _session(settings) if begun is None else begun
+    except (*_pyspark_errors(), OSError, RuntimeError) as error:
+        raise ExternalFailure(f"Spark does not start: {error}", hint="headrace doctor shows what is missing") from error
 
-    from pyspark import SparkContext  # noqa: PLC0415  (pyspark costs half a second: only where it is used)
-    from pyspark.errors import PySparkException  # noqa: PLC0415
+
+def _pyspark_errors() -> tuple[type[Exception], ...]:
+    from pyspark.errors import PySparkException  # noqa: PLC0415  (pyspark costs half a second: only where it is used)
+
+    return (PySparkException,)
+
+
+def _session(settings: SparkSettings) -> SparkSession:
+    from pyspark import SparkContext  # noqa: PLC0415
+
+    conf = _prepared(settings)
+    if SparkContext._gateway is None:
+        launched = _launched(settings, conf)
+        session = None if launched is None else _session_in(settings, conf, launched)
+        if session is not None:
+            return session
+        with spark_home(settings.directory):
+            forget_command(settings.directory, conf)
+    with java_home(settings.directory), spark_home(settings.directory), safe_python():
+        session = _configured(conf).getOrCreate()
+    _keep_java(settings, conf)
+    return _readied(session)
+
+
+def _session_in(settings: SparkSettings, conf: Mapping[str, str], launched: Launch) -> SparkSession | None:
+    """In a Java of ours, once it is there. None where it does not come: then Spark's scripts must start one."""
+    builder = _configured(conf)  # imports pyspark meanwhile
+    connection = launched.connection()
+    if connection is None:
+        return None
+    from pyspark import SparkContext  # noqa: PLC0415
+
+    with found_by_pyspark(*connection):
+        SparkContext._ensure_initialized()  # type: ignore[no-untyped-call]
+    # Whoever asks pyspark for its Java process finds ours too.
+    gateway: Any = SparkContext._gateway
+    gateway.proc = launched.process
+    return _readied(builder.getOrCreate())
+
+
+def _configured(conf: Mapping[str, str]) -> SparkSession.Builder:
     from pyspark.sql import SparkSession  # noqa: PLC0415
 
     builder = SparkSession.builder
     for name, value in conf.items():
         builder = builder.config(name, value)
-    try:
-        with ExitStack() as around:
-            started = None if SparkContext._gateway is not None else _connected(settings, conf, around)
-            if started is None:
-                around.enter_context(java_home(settings.directory))
-            around.enter_context(spark_home(settings.directory))
-            around.enter_context(safe_python())
-            session = builder.getOrCreate()
-        _know_java(settings, conf, started)
-        _let_snapshots_be_copied(session)
-        _guard_callbacks(session.sparkContext._gateway)
-        return session
-    except (PySparkException, OSError, RuntimeError) as error:
-        raise ExternalFailure(f"Spark does not start: {error}", hint="headrace doctor shows what is missing") from error
+    return builder
 
 
-def _connected(settings: SparkSettings, conf: dict[str, str], around: ExitStack) -> Popen[bytes] | None:
-    """A Java of ours that runs, which pyspark finds inside `around`; None where Spark's scripts must start it."""
-    started = _taken(settings) or _launched(settings, conf)
-    connection = None if started is None else started.connection()
-    if started is None or connection is None:
-        with spark_home(settings.directory):
-            forget_command(settings.directory, conf)
-        return None
-    around.enter_context(found_by_pyspark(*connection))
-    return started.process
+def _readied(session: SparkSession) -> SparkSession:
+    _let_snapshots_be_copied(session)
+    _guard_callbacks(session.sparkContext._gateway)
+    return session
 
 
-def _taken(settings: SparkSettings) -> Launch | None:
-    """What was begun for this session; what was begun for another is not needed."""
-    found = None
-    while _begun:
-        wanted, begun = _begun.pop()
-        if wanted == settings:
-            found = begun
-        else:
-            begun.kill()
-    return found
-
-
-def _know_java(settings: SparkSettings, conf: dict[str, str], started: Popen[bytes] | None) -> None:
-    """Whoever asks pyspark for its Java process finds ours too; how Spark's scripts started theirs is kept."""
+def _keep_java(settings: SparkSettings, conf: Mapping[str, str]) -> None:
+    """How Spark's scripts started Java is kept for the next start."""
     from pyspark import SparkContext  # noqa: PLC0415
 
     gateway: Any = SparkContext._gateway
-    if started is not None:
-        gateway.proc = started
-    elif getattr(gateway, "proc", None) is not None:
+    process = getattr(gateway, "proc", None)
+    if process is not None:
         with spark_home(settings.directory):
-            keep_command(settings.directory, conf, gateway.proc.pid)
+            keep_command(settings.directory, conf, process.pid)
 
 
 def _let_snapshots_be_copied(session: SparkSession) -> None:

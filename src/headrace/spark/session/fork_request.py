@@ -1,5 +1,4 @@
-"""What Spark starts for the source of a query: hands the start over to `planners.py` and waits for its
-end.
+"""What Spark starts in place of a Python process: hands the start over to `fork_server.py` and waits for its end.
 
 Runs by its path in an interpreter without packages, so it imports next to nothing.
 """
@@ -13,9 +12,10 @@ import sys
 MESSAGE_BYTES_MAX = 1 << 20
 
 
-def main(path: str, arguments: list[str]) -> None:
+def main(path: str, module: str, arguments: list[str]) -> None:
     """Becomes the interpreter with these arguments where no server answers."""
-    message = json.dumps({"environment": dict(os.environ), "directory": os.getcwd()}).encode()
+    wanted = {"environment": dict(os.environ), "directory": os.getcwd(), "module": module, "arguments": arguments}
+    message = json.dumps(wanted).encode()
     with socket.socket(socket.AF_UNIX) as connection:
         try:
             connection.connect(path)
@@ -29,4 +29,4 @@ def main(path: str, arguments: list[str]) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], sys.argv[2:])
+    main(sys.argv[1], sys.argv[2], sys.argv[3:])

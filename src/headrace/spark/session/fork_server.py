@@ -1,15 +1,16 @@
-"""Processes that plan the offsets of streams, forked from one that has imported everything.
+"""Python processes for Spark, forked from one that has imported everything.
 
-Spark starts a Python process for the source of every streaming query: half a second, spent on imports. Here it starts
-`planner_request.py` in its place, which hands the start over to a server in this module and costs a few milliseconds;
-the forks share their memory. Should the server be away, the process starts as it would have without it.
+Spark starts a Python process for the source of every streaming query, a daemon for each kind of planning, and a daemon
+for the workers of tasks: up to two seconds each, spent on imports, and one after another before the first row. Here
+Spark starts `fork_request.py` in their place, which hands the start over to a server in this module and costs a few
+milliseconds. The server imports while Java starts, once for all, and its forks share their memory. Should the server be
+away, a process starts as it would have without it.
 """
 
 from __future__ import annotations
 
 import atexit
 import contextlib
-import gc
 import importlib
 import json
 import os
@@ -28,15 +29,21 @@ from pathlib import Path
 from typing import Final
 
 from headrace.process.python import look_where_the_driver_does, python_module, safe_python
-from headrace.spark.session import planner_request
+from headrace.spark.session import fork_request
+from headrace.spark.session.process_name import name_process
 
-RUNNER: Final = "pyspark.sql.streaming.python_streaming_source_runner"
+PLANNER: Final = "pyspark.sql.streaming.python_streaming_source_runner"
+DAEMON: Final = "headrace.spark.session.daemon"
+PLANNING_DAEMON: Final = "pyspark.daemon"
 PRELOADED: Final = (
-    RUNNER,
+    PLANNER,
     "headrace.spark.sources.topic_source",
     "headrace.spark.sources.python_source",
     "headrace.spark.reading.table_versions",
     "headrace.spark.sources.trigger_source",
+    "pyspark.sql.worker.create_data_source",
+    "pyspark.sql.worker.lookup_data_sources",
+    "pyspark.sql.worker.plan_data_source_read",
 )
 # As many starts may wait while the server imports.
 BACKLOG: Final = 64
@@ -46,7 +53,7 @@ END_TIMEOUT_S: Final = 5.0
 
 
 @dataclass(frozen=True, slots=True)
-class Planners:
+class ForkServer:
     """`python` is the interpreter that Spark is to start. The server ends when its standard input does."""
 
     python: str
@@ -54,22 +61,24 @@ class Planners:
 
 
 @cache
-def start_planners() -> Planners:
+def start_fork_server() -> ForkServer:
     """One server for this process, whatever the number of its sessions."""
-    directory = Path(tempfile.mkdtemp(prefix="headrace-planners-"))
+    directory = Path(tempfile.mkdtemp(prefix="headrace-forks-"))
     launcher = directory / "python"
     launcher.write_text(_launcher(directory))
     launcher.chmod(0o700)
     if not os.access(launcher, os.X_OK):
         # Nothing can be executed from the directory of temporary files.
         shutil.rmtree(directory)
-        return Planners(sys.executable, None)
+        return ForkServer(sys.executable, None)
     command = python_module(__name__, str(directory))
     # In a session of its own: it serves to the end, also when the terminal interrupts.
     with safe_python():
-        server = subprocess.Popen(command, stdin=subprocess.PIPE, start_new_session=True)
+        # Text has the same hash in all workers, as where Spark starts them.
+        environment = {**os.environ, "PYTHONHASHSEED": "0"}
+        server = subprocess.Popen(command, stdin=subprocess.PIPE, start_new_session=True, env=environment)
     atexit.register(_end, server)
-    return Planners(str(launcher), server)
+    return ForkServer(str(launcher), server)
 
 
 def _end(server: subprocess.Popen[bytes]) -> None:
@@ -80,18 +89,15 @@ def _end(server: subprocess.Popen[bytes]) -> None:
 
 
 def _launcher(directory: Path) -> str:
-    """An interpreter to Spark. The runner alone is handed over; the daemon that Spark always takes for data sources is
-    the quiet one, and all else starts as always."""
-    files = (sys.executable, planner_request.__file__, directory / SOCKET, Path(__file__).with_name(QUIET_DAEMON))
+    """An interpreter to Spark. Without the server the daemon that Spark always takes for data sources is the quiet
+    one; what is not handed over starts as always."""
+    files = (sys.executable, fork_request.__file__, directory / SOCKET, Path(__file__).with_name(QUIET_DAEMON))
     own, request, place, daemon = (shlex.quote(str(file)) for file in files)
     return f"""#!/bin/sh
-if [ "$2" = {RUNNER} ]; then
-  exec {own} -I -S {request} {place} "$@"
-fi
-if [ "$2" = pyspark.daemon ]; then
-  shift 2
-  exec {own} -P {daemon} "$@"
-fi
+case "$1 $2" in
+  "-m {PLANNER}" | "-m {DAEMON}") exec {own} -I -S {request} {place} "$2" "$@" ;;
+  "-m {PLANNING_DAEMON}") shift 2; exec {own} -I -S {request} {place} {PLANNING_DAEMON} {daemon} "$@" ;;
+esac
 exec {own} -P "$@"
 """
 
@@ -104,7 +110,7 @@ def serve(directory: Path) -> None:
         look_where_the_driver_does()
         for module in PRELOADED:
             importlib.import_module(module)
-        gc.freeze()
+        _preload()
         signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for the forks
         while True:
             ready, _, _ = select.select([listener, sys.stdin], [], [])
@@ -114,15 +120,19 @@ def serve(directory: Path) -> None:
             with connection:
                 if os.fork() == 0:
                     listener.close()
-                    _become_runner(connection)
+                    _become_wanted(connection)
 
 
-def _become_runner(connection: socket.socket) -> None:
+def _preload() -> None:
+    importlib.import_module(DAEMON).preload()
+
+
+def _become_wanted(connection: socket.socket) -> None:
     """Runs in the fork, as the process that Spark wanted to start; it ends with the one that Spark did start."""
     status = 1
     try:
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-        message, descriptors, _, _ = socket.recv_fds(connection, planner_request.MESSAGE_BYTES_MAX, 3)
+        message, descriptors, _, _ = socket.recv_fds(connection, fork_request.MESSAGE_BYTES_MAX, 3)
         for number, descriptor in enumerate(descriptors):
             os.dup2(descriptor, number)
             os.close(descriptor)
@@ -130,8 +140,11 @@ def _become_runner(connection: socket.socket) -> None:
         os.environ.clear()
         os.environ.update(wanted["environment"])
         os.chdir(wanted["directory"])
-        threading.Thread(target=_end_with, args=(connection,), daemon=True).start()
-        _run()
+        look_where_the_driver_does()
+        if wanted["module"] == PLANNER:
+            _plan(connection)
+        else:
+            _serve_tasks(connection, wanted["module"], wanted["arguments"])
         status = 0
     except SystemExit as ended:
         status = ended.code if isinstance(ended.code, int) else 1
@@ -142,8 +155,10 @@ def _become_runner(connection: socket.socket) -> None:
         os._exit(status & 0xFF)
 
 
-def _run() -> None:
-    runner = importlib.import_module(RUNNER)
+def _plan(connection: socket.socket) -> None:
+    name_process(f"python -m {PLANNER}")
+    threading.Thread(target=_end_with, args=(connection,), daemon=True).start()
+    runner = importlib.import_module(PLANNER)
     with runner.get_sock_file_to_executor(timeout=None) as channel:
         runner.main(channel, channel)
 
@@ -151,6 +166,18 @@ def _run() -> None:
 def _end_with(connection: socket.socket) -> None:
     connection.recv(1)
     os._exit(1)
+
+
+def _serve_tasks(connection: socket.socket, module: str, arguments: list[str]) -> None:
+    """A daemon ends when its standard input does, as Spark has it: no thread watches the connection, for it forks."""
+    worker = arguments[-1]
+    name_process(f"python -m {module} {worker}")
+    # Whoever wanted the daemon waits for it, not for its workers.
+    os.register_at_fork(after_in_child=connection.close)
+    sys.argv = [module, worker]
+    if module == DAEMON:
+        _preload()  # what was compiled since the server started
+    importlib.import_module("headrace.spark.session.quiet_daemon").manager()
 
 
 if __name__ == "__main__":

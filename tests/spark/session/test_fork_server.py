@@ -1,9 +1,10 @@
-"""Processes that plan offsets: forked from a server, gone with those who wanted them, started plainly without it."""
+"""Spark's Python processes: forked from a server, gone with those who wanted them, started plainly without it."""
 
 from __future__ import annotations
 
 import os
 import shutil
+import signal
 import socket
 import struct
 import subprocess
@@ -16,7 +17,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from headrace.spark.session import planner_request, planners
+from headrace.bench import processes
+from headrace.spark.session import fork_request, fork_server
 
 if TYPE_CHECKING:
     from tests.spark.conftest import Stack
@@ -34,9 +36,9 @@ def directory() -> Iterator[Path]:
 
 @pytest.fixture
 def server(directory: Path) -> Iterator[subprocess.Popen[bytes]]:
-    command = [sys.executable, "-m", planners.__name__, str(directory)]
+    command = [sys.executable, "-m", fork_server.__name__, str(directory)]
     with subprocess.Popen(command, stdin=subprocess.PIPE) as process:
-        wait_for((directory / planners.SOCKET).exists)
+        wait_for((directory / fork_server.SOCKET).exists)
         yield process
         assert process.stdin
         process.stdin.close()
@@ -54,8 +56,9 @@ def request(directory: Path, environment: dict[str, str]) -> subprocess.Popen[by
         sys.executable,
         "-I",
         "-S",
-        str(planner_request.__file__),
-        str(directory / planners.SOCKET),
+        str(fork_request.__file__),
+        str(directory / fork_server.SOCKET),
+        fork_server.PLANNER,
         "-m",
         "unused",
     ]
@@ -85,6 +88,54 @@ def test_the_request_ends_with_its_fork(directory: Path, server: subprocess.Pope
     assert server.poll() is None
 
 
+@pytest.fixture
+def daemon(directory: Path, server: subprocess.Popen[bytes]) -> Iterator[subprocess.Popen[bytes]]:
+    """As Java starts it."""
+    command = [sys.executable, "-I", "-S", str(fork_request.__file__), str(directory / fork_server.SOCKET)]
+    wanted = [fork_server.DAEMON, "-m", fork_server.DAEMON, "pyspark.worker"]
+    environment = {"PYTHON_UNIX_DOMAIN_ENABLED": "true", "PYTHON_WORKER_FACTORY_SOCK_DIR": str(directory)}
+    with subprocess.Popen(
+        [*command, *wanted], stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment
+    ) as requested:
+        yield requested
+        if requested.stdin is not None:
+            requested.stdin.close()
+
+
+def worker_of(daemon: subprocess.Popen[bytes], connection: socket.socket) -> int:
+    assert daemon.stdout is not None
+    (length,) = struct.unpack(">i", daemon.stdout.read(4))
+    connection.connect(daemon.stdout.read(length).decode())
+    connection.settimeout(DEADLINE_S)
+    (pid,) = struct.unpack(">i", connection.recv(4, socket.MSG_WAITALL))
+    return int(pid)
+
+
+def test_the_daemon_of_workers_is_a_fork_and_ends_with_its_input(
+    server: subprocess.Popen[bytes], daemon: subprocess.Popen[bytes]
+) -> None:
+    with socket.socket(socket.AF_UNIX) as connection:
+        worker = worker_of(daemon, connection)
+        assert worker in processes.tree(server.pid)
+        assert b"numba" in Path(f"/proc/{worker}/maps").read_bytes(), "all is imported before the fork"
+        assert fork_server.DAEMON.encode() in processes.command_line(worker)
+        assert daemon.stdin is not None
+        daemon.stdin.close()
+        assert daemon.wait(DEADLINE_S) == 0
+        wait_for(lambda: worker not in processes.tree(server.pid))
+
+
+def test_who_wanted_a_daemon_hears_of_its_death_while_workers_live(
+    server: subprocess.Popen[bytes], daemon: subprocess.Popen[bytes]
+) -> None:
+    with socket.socket(socket.AF_UNIX) as connection:
+        worker = worker_of(daemon, connection)
+        (fork,) = (pid for pid in processes.tree(server.pid) if pid not in (server.pid, worker))
+        processes.kill([fork])
+        daemon.wait(DEADLINE_S)
+        os.kill(worker, signal.SIGKILL)
+
+
 def test_the_server_ends_with_its_starter_and_removes_its_files(
     directory: Path, server: subprocess.Popen[bytes]
 ) -> None:
@@ -95,20 +146,29 @@ def test_the_server_ends_with_its_starter_and_removes_its_files(
 
 
 def test_without_a_server_the_interpreter_starts_as_always(directory: Path) -> None:
-    command = [sys.executable, "-I", "-S", str(planner_request.__file__), str(directory / "none"), "-c", "print(6 * 7)"]
+    command = [
+        sys.executable,
+        "-I",
+        "-S",
+        str(fork_request.__file__),
+        str(directory / "none"),
+        "unused",
+        "-c",
+        "print(6 * 7)",
+    ]
     assert subprocess.run(command, capture_output=True, check=True).stdout == b"42\n"
 
 
 def test_spark_starts_all_else_plainly() -> None:
-    command = [planners.start_planners().python, "-c", "import sys; print(sys.executable)"]
+    command = [fork_server.start_fork_server().python, "-c", "import sys; print(sys.executable)"]
     assert subprocess.run(command, capture_output=True, check=True, text=True).stdout.strip() == sys.executable
 
 
 def forks() -> set[int]:
-    server = planners.start_planners().server
+    server = fork_server.start_fork_server().server
     assert server
     listed = Path(f"/proc/{server.pid}/task/{server.pid}/children").read_text()
-    return {int(pid) for pid in listed.split()}
+    return {pid for pid in map(int, listed.split()) if fork_server.PLANNER.encode() in processes.command_line(pid)}
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="forks are found in /proc")
