@@ -32,6 +32,7 @@ from headrace.operators.catalogue import Catalogue
 from headrace.operators.functions import placed_functions
 from headrace.serial import SqlFunction
 from headrace.spark.jobs.failures import explain
+from headrace.spark.planning.hoist import rows_of
 from headrace.spark.planning.runnable import runnable
 from headrace.spark.session.functions import register_functions
 from headrace.sql import declared_streams, parse, unread_views
@@ -126,10 +127,11 @@ class Runner:
         validated = frames.validated
         nodes = _nodes(validated.document, expected.given, self.catalogue)
         made: list[Made] = []
-        for node in nodes:
+        for written in nodes:
+            node = rows_of(written, validated)
             if mode != "batch" and (reason := stream_hindrance(validated, self.catalogue, node)):
                 return reason, None
-            chance = random.Random(f"{self.seed} {case.name} {node}")  # noqa: S311 - cuts are no secret
+            chance = random.Random(f"{self.seed} {case.name} {written}")  # noqa: S311 - cuts are no secret
             made.append(frames.batch(node) if mode == "batch" else frames.stream(node, chance, dies=mode == RESTART))
         difference = _difference(expected, [row for one in made for row in one.rows], made[0].columns)
         if difference is None:
