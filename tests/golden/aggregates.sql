@@ -87,6 +87,52 @@ CREATE STREAM o AS SELECT size, count(*) AS n FROM (SELECT CASE WHEN price < 1.5
 -- | small | 3 |
 -- | large | 3 |
 
+-- @case moments of one and of two columns
+CREATE STREAM o AS SELECT shop, round(stddev(price), 4) AS s, round(skewness(price), 4) AS skew, round(kurtosis(price), 4) AS k, covar_samp(pieces, price) AS c, round(corr(pieces, price), 4) AS r FROM sales GROUP BY shop;
+-- @expect o
+-- | shop | s      | skew    | k    | c    | r       |
+-- | n    | 1.3229 | 0.5952  | -1.5 | -1   | -0.7559 |
+-- | s    | 0.2887 | -0.7071 | -1.5 | 0    |         |
+
+-- @case all values of a group
+CREATE STREAM o AS SELECT shop, sort_array(collect_list(pieces)) AS l, array_size(collect_set(item)) AS items, median(price) AS m, percentile(pieces, array(0, 0.5)) AS p, mode(item) AS often FROM sales GROUP BY shop;
+-- @expect o
+-- | shop | l       | items | m | p      | often |
+-- | n    | [1,2,3] | 2     | 2 | [1,2]  | pen   |
+-- | s    | [1,5]   | 2     | 1 | [1,3]  | pen   |
+
+-- @case bits, and rows that are counted by a condition
+CREATE STREAM o AS SELECT shop, bit_or(pieces) AS any, bit_xor(pieces) AS odd, count_if(price > 1) FILTER (WHERE sold) AS c, max_by(item, price) FILTER (WHERE sold) AS dearest FROM sales GROUP BY shop;
+-- @expect o
+-- | shop | any | odd | c | dearest |
+-- | n    | 3   | 0   | 2 | pen     |
+-- | s    | 5   | 4   | 0 | pen     |
+
+-- @case a key with a fraction
+CREATE STREAM o AS SELECT price, count(*) AS n FROM sales GROUP BY price;
+-- @expect o
+-- | price | n |
+-- | 1.5   | 1 |
+-- | 4     | 1 |
+-- | 1     | 2 |
+-- | 2     | 1 |
+-- | 0.5   | 1 |
+
+-- @case decimals
+CREATE STREAM bills (start STRING, amount DECIMAL(10,2));
+CREATE STREAM o AS SELECT start, sum(amount) AS s, avg(amount) AS a, max(amount) AS most FROM bills GROUP BY start;
+-- @input bills
+-- | start | amount |
+-- | a     | 1.50   |
+-- | a     | -0.25  |
+-- | b     | 0.01   |
+-- | a     | 0.25   |
+-- | b     |        |
+-- @expect o
+-- | start | s    | a        | most |
+-- | a     | 1.50 | 0.500000 | 1.50 |
+-- | b     | 0.01 | 0.010000 | 0.01 |
+
 -- @case an expression over aggregates
 CREATE STREAM o AS SELECT shop, sum(pieces * price) / sum(pieces) AS per_piece, round(avg(price), 1) AS mean FROM sales GROUP BY shop;
 -- @expect o

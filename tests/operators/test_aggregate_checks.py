@@ -16,7 +16,7 @@ from headrace.serial import Partitioning
 SCHEMA = replace(
     Schema.parse(
         "k STRING, n BIGINT, i INT, x DOUBLE, f FLOAT, money DECIMAL(10,2), flag BOOLEAN, start STRING,"
-        " words ARRAY<STRING>, ts TIMESTAMP"
+        " words ARRAY<STRING>, bytes BINARY, ts TIMESTAMP"
     ),
     hidden=(Column("_offset", "BIGINT"),),
     event_time="ts",
@@ -39,6 +39,20 @@ def reason(*aggregates: str, keys: tuple[str, ...] = ("k",), schema: Schema = SC
         "max(substring(k, 1, 2)) AS m",
         "min(date_format(ts, 'yyyy-MM-dd')) AS m",
         "count(DISTINCT (k)) FILTER (WHERE flag) AS d",
+        "count(DISTINCT x) AS d",
+        "sum(money) AS s",
+        "max(money) AS m",
+        "stddev(x) AS s",
+        "std(money) FILTER (WHERE flag) AS s",
+        "corr(n, x) AS c",
+        "every(flag) AS e",
+        "count_if(flag) FILTER (WHERE n > 1) AS c",
+        "first(x) IGNORE NULLS AS f",
+        "last(words) AS l",
+        "max_by(k, x) AS m",
+        "collect_list(n) AS l",
+        "percentile(x, array(0.1, 0.9)) AS p",
+        "listagg(k, ', ') AS l",
     ],
 )
 def test_what_runs_in_a_chain(item: str) -> None:
@@ -48,14 +62,17 @@ def test_what_runs_in_a_chain(item: str) -> None:
 @pytest.mark.parametrize(
     ("item", "cause"),
     [
-        ("sum(money) AS s", "sum of DECIMAL(10,2)"),
-        ("max(money) AS m", "max of DECIMAL(10,2)"),
-        ("count(DISTINCT x) AS d", "count of distinct DOUBLE"),
+        ("max(words) AS m", "max of ARRAY<STRING>"),
+        ("count(DISTINCT words) AS d", "count of distinct ARRAY<STRING>"),
+        ("bit_and(x) AS b", "bit_and of DOUBLE"),
+        ("stddev(k) AS s", "stddev of STRING"),
+        ("approx_count_distinct(n) AS d", "no aggregate that chains know"),
+        ("percentile(x, n) AS p", "a share that is no number"),
+        ("percentile(x, 0.5, n) AS p", "more than is known of it"),
+        ("max_by(k, words) AS m", "max_by of STRING, ARRAY<STRING>"),
         ("count(DISTINCT k, n) AS d", "left to Spark"),
         ("count(n, i) AS c", "left to Spark"),
         ("sum(n) / count(*) AS r", "left to Spark"),
-        ("stddev(x) AS s", "left to Spark"),
-        ("collect_list(n) AS l", "left to Spark"),
         ("max(rand()) AS m", "a function that Spark may not know"),
         ("count(*) FILTER (WHERE k RLIKE 'a+') AS c", "RegexpLike"),
         # Whether Spark looks at these before their condition, or at all, is not told.
@@ -75,10 +92,7 @@ def test_what_is_left_to_spark(item: str, cause: str) -> None:
     ("keys", "cause"),
     [
         ((), "no key"),
-        (("x",), "keys of type DOUBLE"),
-        (("money",), "keys of type DECIMAL(10,2)"),
-        (("k", "ts"), "keys of type TIMESTAMP"),
-        (("start",), "a key of the name 'start'"),
+        (("words",), "keys of type ARRAY<STRING>"),
         (("_offset",), "'_offset' does not come along"),
     ],
 )
@@ -86,6 +100,11 @@ def test_keys_that_are_left_to_spark(keys: tuple[str, ...], cause: str) -> None:
     found = reason("count(*) AS c", keys=keys)
     assert found is not None
     assert cause in found
+
+
+@pytest.mark.parametrize("key", ["x", "f", "money", "ts", "flag", "start", "bytes"])
+def test_keys_of_every_plain_type_and_name(key: str) -> None:
+    assert reason("count(*) AS c", keys=("k", key)) is None
 
 
 def test_a_column_that_only_spark_knows() -> None:
@@ -112,9 +131,15 @@ def test_without_keys_a_window_runs_in_a_chain_too() -> None:
     assert operator.chain_instance(config, {"in": SCHEMA}) is not None
 
 
-def test_sessions_run_in_a_chain_unless_they_count_distinct_values() -> None:
+def test_sessions_run_in_a_chain_unless_they_keep_values() -> None:
     operator = GapWindow()
-    for item, cause in (("count(*) AS c", None), ("count(DISTINCT n) AS c", "distinct values of sessions that")):
+    causes = {
+        "count(*) AS c": None,
+        "max_by(k, x) AS m": None,
+        "count(DISTINCT n) AS c": "distinct values of sessions that",
+        "median(n) AS m": "all values of sessions that",
+    }
+    for item, cause in causes.items():
         config = operator.configure({"gap": "5s", "time": "ts", "keys": ["k"], "aggregates": [item]})
         assert (operator.chain_instance(config, {"in": SCHEMA}) is None) is (cause is not None)
         assert str(operator.why_not_in_chain(config, {"in": SCHEMA})).startswith(str(cause))

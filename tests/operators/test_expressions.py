@@ -43,11 +43,15 @@ TOLD = {
     "CAST(x AS int)": "INT", "x::double": "DOUBLE", "CAST(i AS decimal(10, 2))": "DECIMAL(10,2)",
     "CAST(arr AS array<string>)": "ARRAY<STRING>", "date_trunc('hour', ts)": "TIMESTAMP", "hour(ts)": "INT",
     "ts + INTERVAL 5 SECONDS": "TIMESTAMP", "current_timestamp()": "TIMESTAMP", "DATE '2020-01-01'": "DATE",
-    "st": "STRUCT<q:INT>",
+    "st": "STRUCT<q:INT>", "sum(n)": "DECIMAL(20,2)", "avg(n)": "DECIMAL(14,6)",
+    "collect_list(x)": "ARRAY<STRING>", "mode(x)": "STRING",
+    "max_by(x, i)": "STRING", "first(x) IGNORE NULLS": "STRING", "bit_xor(i)": "INT", "every(b)": "BOOLEAN",
+    "corr(i, d)": "DOUBLE", "median(i)": "DOUBLE", "percentile(i, array(0.1, 0.9))": "ARRAY<DOUBLE>",
+    "approx_percentile(i, 0.5)": "INT", "listagg(x, ', ')": "STRING",
 }  # fmt: skip
 # Types that only Spark can tell.
 NOT_TOLD = (
-    "n * n", "i + 1.5", "i + n", "sum(n)", "avg(n)", "st.q", "arr[0]", "m['a']", "round(i)", "round(n, 1)", "ts - ts",
+    "n * n", "i + 1.5", "i + n", "st.q", "arr[0]", "m['a']", "round(i)", "round(n, 1)", "ts - ts",
     "year(ts)", "max_by(x, ts, 3)", "floor(n)", "floor(d, 1)", "from_json(x, 'a INT')", "transform(arr, z -> z + 1)",
     "nullif(i, 1)", "size(arr)", "concat(arr, arr)", "substring(y, 1, 2)", "coalesce(i, n)", "if(b, i, x)", "i & 1",
     "NULL", "explode(arr)", "my_function(i)", "x + 1", "dt + 1",

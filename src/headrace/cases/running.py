@@ -33,6 +33,7 @@ from headrace.operators.catalogue import Catalogue
 from headrace.operators.functions import placed_functions
 from headrace.serial import SqlFunction
 from headrace.spark.jobs.failures import explain
+from headrace.spark.planning.hoist import rows_of
 from headrace.spark.planning.runnable import runnable
 from headrace.spark.session.functions import register_functions
 from headrace.sql import declared_streams, parse, unread_views
@@ -127,8 +128,9 @@ class Runner:
         validated = frames.validated
         nodes = _nodes(validated.document, expected.given, self.catalogue)
         made: list[Made] = []
-        for sink, node in nodes:
-            chance = random.Random(f"{self.seed} {case.name} {node}")  # noqa: S311 - cuts are no secret
+        for sink, written in nodes:
+            node = rows_of(written, validated)
+            chance = random.Random(f"{self.seed} {case.name} {written}")  # noqa: S311 - cuts are no secret
             table = None if mode == "batch" else retracted_table(sink, validated, self.catalogue)
             if table is not None:
                 made.append(frames.table(table, chance, dies=mode == RESTART))

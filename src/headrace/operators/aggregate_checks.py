@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import re
-
 from headrace.errors import InvalidInput
 from headrace.graph.schema import Column, Schema
 from headrace.operators.aggregate_plan import Grouping, aggregate_plan, present
 from headrace.operators.arrow_types import arrow_type
-from headrace.operators.columnar.types import EXACT, NotExact
+from headrace.operators.columnar.types import EXACT, NotExact, decimal_of
 
-# Names that state has beside those of the keys.
-_STATE_NAMES = re.compile(r"start|end|_window_start|_value|_seen|_end|_deleted|[nv]\d+", re.IGNORECASE)
-
+# Beside types whose values are equal exactly if their bytes are: of these there is one zero and one NaN.
+_KEYS = (*EXACT, "FLOAT", "DOUBLE", "BINARY")
 
 # One lane would have all rows, and a state that never ends. In windows it costs less than Spark's plan all the same.
 NO_KEY = "there is no key: Spark sums up the rows of each task first"
@@ -62,9 +59,6 @@ def _keys_inexact(config: Grouping, schema: Schema) -> str | None:
 
 
 def _key_inexact(key: Column) -> str | None:
-    # Spark lets the state of a key go with the watermark, if it is the event time, also by another name.
-    if key.type not in EXACT or key.type == "TIMESTAMP":
+    if key.type not in _KEYS and decimal_of(key.type) is None:
         return f"keys of type {key.type} are left to Spark"
-    if _STATE_NAMES.fullmatch(key.name):
-        return f"a key of the name {key.name!r} is left to Spark"
     return None

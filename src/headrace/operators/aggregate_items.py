@@ -11,7 +11,15 @@ from sqlglot import exp
 from headrace.errors import InvalidInput, InvalidSyntax
 from headrace.graph.schema import Column, Schema
 from headrace.operators.expression_types import check_types, type_of
-from headrace.operators.expressions import Expression, aggregates, check_columns, parse_expression, place_of, sql
+from headrace.operators.expressions import (
+    Expression,
+    aggregates,
+    check_columns,
+    parse_expression,
+    place_of,
+    sql,
+    whole_call,
+)
 from headrace.operators.functions import spark_text
 from headrace.operators.settings import SqlExpression
 
@@ -57,7 +65,7 @@ def _refuse_distinct(item: Expression) -> None:
 
 
 def _refuse_bare_columns(item: Expression, calls: list[exp.Expr], keys: set[str]) -> None:
-    inside = {id(column) for call in calls for column in _scope(call).find_all(exp.Column)}
+    inside = {id(column) for call in calls for column in whole_call(call).find_all(exp.Column)}
     for column in item.tree.find_all(exp.Column):
         if id(column) not in inside and column.parts[0].name.lower() not in keys:
             raise InvalidSyntax(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
 import numpy as np
 import pyarrow as pa
@@ -13,20 +13,34 @@ from sqlglot import exp
 
 from headrace.graph.schema import Column, Schema
 from headrace.operators.aggregate_items import aggregate_columns
-from headrace.operators.aggregates import Aggregate, aggregate_function
+from headrace.operators.aggregates import (
+    NAMES,
+    TWO_VALUES,
+    Aggregate,
+    ByAnother,
+    Call,
+    DecimalSum,
+    InOrder,
+    OfValues,
+    as_listed,
+    call_of,
+    kind_of,
+    normalised,
+)
 from headrace.operators.arrow_types import arrow_type
 from headrace.operators.columnar import Form, Planner, may_raise, scope_of
 from headrace.operators.columnar.forms import VOID
-from headrace.operators.columnar.types import EXACT, INTEGERS, NotExact
+from headrace.operators.columnar.types import EXACT, NotExact, as_decimal, decimal_of
 from headrace.operators.columnar.values import Values, holds
 from headrace.operators.expressions import Expression, parse_expression, sql
 from headrace.operators.system_columns import EVENT_TIME_COLUMN
 from headrace.serial import Partitioning
 
 # Words before a bracket in an item that are no functions of a row.
-_WORDS = frozenset({"count", "sum", "avg", "min", "max", "distinct", "filter", "where"})
-_REALS = ("FLOAT", "DOUBLE")
-_TAKEN = {"sum": (*INTEGERS, *_REALS), "avg": (*INTEGERS, *_REALS), "min": (*EXACT, *_REALS), "max": (*EXACT, *_REALS)}
+_WORDS = NAMES | {"count_if", "array", "distinct", "filter", "where"}
+_DISTINCT = (*EXACT, "FLOAT", "DOUBLE", "BINARY")
+# Of some aggregates: which rows count, whatever their value is.
+_ROWS: Final = None
 # The bits of a whole number, but for its sign: one for each condition over the same distinct values.
 CONDITIONS_MAX = 63
 _PLANS_KEPT = 256
@@ -43,10 +57,10 @@ class Grouping(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """`function(value) FILTER (WHERE condition) AS name`. Without a value rows are counted."""
+    """`function(value, …) FILTER (WHERE condition) AS name`. A value that is None stands for the rows themselves."""
 
     aggregate: Aggregate
-    value: Form | None
+    values: tuple[Form | None, ...]
     condition: Form | None
     is_distinct: bool = False
 
@@ -70,6 +84,8 @@ class AggregatePlan:
     aggregates: tuple[Aggregate, ...]
     values: Mapping[str, tuple[Form | None, Form | None]]
     distincts: tuple[Distinct, ...]
+    kept: Mapping[str, str]
+    """Columns of which all values are kept, with their types."""
 
     def arranged(self, rows: pa.RecordBatch) -> pa.RecordBatch:
         """Keys as `k0…`, values as they are named, null where their condition is not true; distinct values as `d0…`,
@@ -77,12 +93,12 @@ class AggregatePlan:
         for."""
         values = Values(rows)
         columns: dict[str, Any] = {
-            f"k{index}": _typed(rows.column(key.name), key.type) for index, key in enumerate(self.keys)
+            f"k{index}": normalised(_typed(rows.column(key.name), key.type)) for index, key in enumerate(self.keys)
         }
         for name, (value, condition) in self.values.items():
             columns[name] = _under(values, value, condition)
         for index, distinct in enumerate(self.distincts):
-            columns[f"d{index}"] = _typed(values.array(distinct.value), distinct.value[1])
+            columns[f"d{index}"] = normalised(_typed(values.array(distinct.value), distinct.value[1]))
             columns[f"c{index}"] = pa.array(_bits(values, distinct))
         return pa.record_batch(columns)
 
@@ -115,10 +131,21 @@ def _plan(
     distincts = _distincts(items)
     if any(len(distinct.conditions) > CONDITIONS_MAX for distinct in distincts):
         raise NotExact(f"more than {CONDITIONS_MAX} conditions over the same distinct values are left to Spark")
-    wanted = dict.fromkeys(_column_of(item) for item in items if not item.is_distinct)
+    wanted = dict.fromkeys((value, item.condition) for item in items if not item.is_distinct for value in item.values)
     names = {pair: f"v{index}" for index, pair in enumerate(wanted) if pair != (None, None)}
-    aggregates = tuple(replace(item.aggregate, column=names.get(_column_of(item))) for item in items)
-    return AggregatePlan(keys, aggregates, {name: pair for pair, name in names.items()}, distincts)
+    aggregates = tuple(_over_columns(item, names) for item in items)
+    kept = {
+        names[value, item.condition]: value[1]
+        for item in items
+        for value in item.values
+        if value is not None and isinstance(item.aggregate.kind, OfValues)
+    }
+    return AggregatePlan(keys, aggregates, {name: pair for pair, name in names.items()}, distincts, kept)
+
+
+def _over_columns(item: Item, names: Mapping[tuple[Form | None, Form | None], str]) -> Aggregate:
+    first, second = (names.get((value, item.condition)) for value in (*item.values, _ROWS)[:2])
+    return replace(item.aggregate, column=first, second=second)
 
 
 def lanes_by(config: Grouping, schema: Schema) -> Partitioning:
@@ -136,21 +163,52 @@ def planned_item(text: str, schema: Schema) -> Item:
 
 
 def _item(item: Expression, planner: Planner) -> Item:
-    call, where = item.tree, None
-    if isinstance(call, exp.Filter):
-        call, where = call.this, call.expression
-    function = aggregate_function(call)
-    if function is None or call.args.get("expressions"):
-        raise NotExact("it is no aggregate of one value that chains know")
-    condition = None if where is None else _condition(planner, where)
-    value, is_distinct = _value(planner, call), isinstance(call.this, exp.Distinct)
+    tree, where = item.tree, None
+    if isinstance(tree, exp.Filter):
+        tree, where = tree.this, tree.expression
+    call = call_of(tree)
+    if call is None:
+        raise NotExact("it is no aggregate that chains know")
+    if call.function == "percentile" and item.text.count(",") > sql(tree).count(","):
+        # The parser drops a frequency.
+        raise NotExact("more than is known of it")
+    condition = None if where is None else _condition(planner, where.this)
+    if call.function == "count_if":
+        call, condition = _rows_where(planner, call, condition)
+    values, is_distinct = _values(planner, call)
     # Spark does not look at a value whose rows are only counted, and may look at one before its condition.
-    is_counted = function == "count" and not is_distinct
-    if value is not None and may_raise(value) and (is_counted or condition is not None):
+    is_counted = call.function == "count" and not is_distinct
+    if any(value is not None and may_raise(value) for value in values) and (is_counted or condition is not None):
         raise NotExact("it may fail for rows that do not count")
-    type_ = _result_type(function, value, is_distinct=is_distinct)
-    aggregate = Aggregate(function, None, item.alias or item.text, type_, keeps_number=function != "count")
-    return Item(aggregate, value, condition, is_distinct)
+    aggregate = _aggregate(call, values, item.alias or item.text, is_distinct=is_distinct)
+    if isinstance(aggregate.kind, InOrder):
+        values = (*values, _ROWS)
+    return Item(aggregate, values, condition, is_distinct)
+
+
+def _aggregate(call: Call, values: tuple[Form | None, ...], name: str, *, is_distinct: bool) -> Aggregate:
+    types = [value[1] for value in values if value is not None]
+    if VOID in types or (is_distinct and types[0] not in _DISTINCT and decimal_of(types[0]) is None):
+        raise NotExact(f"{call.function} of {'distinct ' * is_distinct}{', '.join(types)}")
+    kind, type_ = kind_of(call.function, types)
+    parameters = call.parameters
+    if isinstance(kind, DecimalSum):
+        parameters = (as_decimal(types[0])[1],)
+    elif isinstance(kind, ByAnother):
+        parameters = (types[1],)
+    is_count = call.function == "count"
+    made = as_listed(type_, call.parameters)
+    return Aggregate(kind, call.function, None, name, made, keeps_number=not is_count, parameters=parameters)
+
+
+def _rows_where(planner: Planner, call: Call, condition: Form | None) -> tuple[Call, Form]:
+    """`count_if(a) FILTER (WHERE b)` is the number of rows for which both hold."""
+    (value,) = call.values
+    found = _condition(planner, value)
+    if may_raise(found) and condition is not None:
+        raise NotExact("it may fail for rows that do not count")
+    both: Form = found if condition is None else ("and", "BOOLEAN", condition, found)
+    return Call("count", (exp.Star(),)), both
 
 
 def present(schema: Schema) -> Schema:
@@ -160,53 +218,37 @@ def present(schema: Schema) -> Schema:
     return replace(schema, hidden=(EVENT_TIME_COLUMN,) if is_timed else ())
 
 
-def _condition(planner: Planner, where: exp.Expr) -> Form:
-    found = planner.form(where.this)
+def _condition(planner: Planner, tree: exp.Expr) -> Form:
+    found = planner.form(tree)
     if found[1] != "BOOLEAN":
-        raise NotExact(f"the condition {sql(where.this)} is {found[1]}")
+        raise NotExact(f"the condition {sql(tree)} is {found[1]}")
     return found
 
 
-def _value(planner: Planner, call: exp.Expr) -> Form | None:
-    tree = call.this
-    if isinstance(tree, exp.Star):
-        if tree.args.get("except_") or tree.args.get("replace"):
+def _values(planner: Planner, call: Call) -> tuple[tuple[Form | None, ...], bool]:
+    """The values, and whether only different ones count."""
+    trees = call.values
+    if call.function == "count" and len(trees) == 1 and isinstance(trees[0], exp.Star):
+        if trees[0].args.get("except_") or trees[0].args.get("replace"):
             raise NotExact("not of all columns")
-        return None
-    if isinstance(tree, exp.Distinct):
-        if len(tree.expressions) != 1 or tree.args.get("on"):
+        return (_ROWS,), False
+    is_distinct = bool(trees) and isinstance(trees[0], exp.Distinct)
+    if is_distinct:
+        distinct, *others = trees
+        if call.function != "count" or others or len(distinct.expressions) != 1 or distinct.args.get("on"):
             raise NotExact("distinct values of several columns")
-        (tree,) = tree.expressions
-    return planner.form(tree)
-
-
-def _result_type(function: str, value: Form | None, *, is_distinct: bool) -> str:
-    """Raises NotExact for a value of a type that is left to Spark."""
-    if value is None:
-        return "BIGINT"
-    type_: str = value[1]
-    is_taken = type_ != VOID and type_ in _TAKEN.get(function, (type_,))
-    if not is_taken or (is_distinct and type_ not in EXACT):
-        raise NotExact(f"{function} of {'distinct ' * is_distinct}{type_}")
-    if function == "count":
-        return "BIGINT"
-    if function == "avg":
-        return "DOUBLE"
-    if function == "sum":
-        return "DOUBLE" if type_ in _REALS else "BIGINT"
-    return type_
-
-
-def _column_of(item: Item) -> tuple[Form | None, Form | None]:
-    return item.value, item.condition
+        trees = tuple(distinct.expressions)
+    if len(trees) != (2 if call.function in TWO_VALUES else 1):
+        raise NotExact("it is no aggregate of so many values that chains know")
+    return tuple(planner.form(tree) for tree in trees), is_distinct
 
 
 def _distincts(items: Sequence[Item]) -> tuple[Distinct, ...]:
     """One for each value, in the order in which they are written."""
     found: dict[Form, list[tuple[int, Form | None]]] = {}
     for number, item in enumerate(items):
-        if item.is_distinct and item.value is not None:
-            found.setdefault(item.value, []).append((number, item.condition))
+        if item.is_distinct and (value := item.values[0]) is not None:
+            found.setdefault(value, []).append((number, item.condition))
     return tuple(Distinct(value, tuple(conditions)) for value, conditions in found.items())
 
 

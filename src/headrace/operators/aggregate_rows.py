@@ -11,9 +11,10 @@ import pyarrow as pa
 
 from headrace.graph.schema import WEIGHT, Schema
 from headrace.operators.aggregate_plan import AggregatePlan
-from headrace.operators.aggregates import Partial, merge, partial, results
+from headrace.operators.aggregates import GroupedValues, OfValues, Partial, merge, partial, results
 from headrace.operators.arrow_types import TIMESTAMP, arrow_schema, arrow_type
 from headrace.operators.distinct_values import DistinctValues
+from headrace.operators.group_values import GroupValues
 from headrace.operators.weights import changed_rows
 from headrace.operators.window_columns import START
 from headrace.operators.window_spans import Spans
@@ -37,6 +38,12 @@ class _Aggregating(Instance):
             for index, distinct in enumerate(plan.distincts)
             for bit, (number, _) in enumerate(distinct.conditions)
         }
+        # Of several aggregates of the same values the first knows how many there are, as well as the others.
+        self._first_over = {
+            one.column or "": number
+            for number, one in reversed([*enumerate(plan.aggregates)])
+            if isinstance(one.kind, OfValues)
+        }
 
     def open(self, context: Context) -> None:
         super().open(context)
@@ -45,6 +52,17 @@ class _Aggregating(Instance):
         self._distincts = [
             DistinctValues(context.state, f"distinct{index}", self._group_key, arrow_type(distinct.value[1]))
             for index, distinct in enumerate(self._plan.distincts)
+        ]
+        self._kept = {
+            column: GroupValues(context.state, f"values:{column}", self._group_key, arrow_type(type_))
+            for column, type_ in self._plan.kept.items()
+        }
+
+    @property
+    def _values(self) -> list[GroupedValues | None]:
+        """For each aggregate of all values what is kept of them."""
+        return [
+            self._kept[one.column or ""] if isinstance(one.kind, OfValues) else None for one in self._plan.aggregates
         ]
 
     @property
@@ -84,8 +102,16 @@ class _Aggregating(Instance):
     def _take_in(
         self, table: KeyedTable, slots: Integers, groups: Groups, arranged: pa.RecordBatch, ends: Integers
     ) -> None:
+        for column, number in self._first_over.items():
+            self._kept[column].take_in(groups, arranged.column(column), table[f"n{number}"][slots])
         merge(table, self._plan.aggregates, self._partials(groups, arranged, ends), slots)
         table.touch(slots)
+
+    def _forget(self, table: KeyedTable, slots: Integers) -> None:
+        """These groups end."""
+        for column, number in self._first_over.items():
+            self._kept[column].forget(table.keys(slots), table[f"n{number}"][slots])
+        table.delete(slots)
 
     def _partials(self, groups: Groups, arranged: pa.RecordBatch, ends: Integers) -> list[Partial]:
         fresh = [
@@ -102,7 +128,7 @@ class _Aggregating(Instance):
         for number, aggregate in enumerate(self._plan.aggregates):
             if number in self._bit_of:
                 index, bit = self._bit_of[number]
-                made.append(Partial(fresh[index][bit], fresh[index][bit]))
+                made.append(Partial((fresh[index][bit],)))
             else:
                 made.append(partial(aggregate, arranged, groups.codes, groups.count))
         return made
@@ -131,7 +157,10 @@ class AggregateRows(_Aggregating):
         return []
 
     def _rows_of(self, slots: Integers) -> pa.RecordBatch:
-        columns: Sequence[Any] = [*self._table.keys(slots), *results(self._table, self._plan.aggregates, slots)]
+        columns: Sequence[Any] = [
+            *self._table.keys(slots),
+            *results(self._table, self._plan.aggregates, slots, self._values),
+        ]
         return pa.record_batch(columns, schema=self._schema)
 
     def _in_order(self, rows: pa.RecordBatch) -> pa.RecordBatch:
@@ -160,6 +189,7 @@ class WindowRows(_Aggregating):
             self._plan.aggregates,
             # The last moment of the window, as Spark has it.
             told_before_end_us=None if self._changes else 1,
+            values=self._values,
         )
 
     @property
@@ -206,7 +236,7 @@ class WindowRows(_Aggregating):
             told = list(super().on_rows_end())
         else:
             told = [Batch(self._in_order(self._rows_of(slots)), private=True)] if len(slots) else []
-        self._windows.table.delete(slots)
+        self._forget(self._windows.table, slots)
         for values in self._distincts:
             values.end(at_us)
         return told

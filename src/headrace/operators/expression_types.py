@@ -12,6 +12,8 @@ from sqlglot import exp
 
 from headrace.errors import InvalidInput
 from headrace.graph.schema import NUMERIC, UNKNOWN, Schema, parse_type
+from headrace.operators.aggregates.registry import call_of, result_type_of
+from headrace.operators.columnar.types import NotExact
 from headrace.operators.expression_literals import check_literals
 from headrace.operators.expressions import Expression, place_of, sql
 from headrace.operators.functions import check_call, python_function, result_type
@@ -30,7 +32,10 @@ _FIXED: dict[type[exp.Expr], str] = {
     exp.TimeToStr: "STRING",
     exp.CurrentTimestamp: "TIMESTAMP", exp.TimestampTrunc: "TIMESTAMP", exp.CurrentDate: "DATE",
 }  # fmt: skip
-_SAME_AS_ARGUMENT = (exp.Paren, exp.Neg, exp.Abs, exp.Min, exp.Max, exp.First, exp.Last, exp.AnyValue, exp.Filter)
+_SAME_AS_ARGUMENT = (
+    exp.Paren, exp.Neg, exp.Abs, exp.Min, exp.Max, exp.First, exp.Last, exp.AnyValue, exp.Filter, exp.IgnoreNulls,
+    exp.RespectNulls,
+)  # fmt: skip
 _BRANCHES = (exp.Coalesce, exp.If, exp.Case, exp.Greatest, exp.Least)
 _ARITHMETIC = (exp.Add, exp.Sub, exp.Mul, exp.Mod, exp.Div)
 _COMPARISONS = (exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE)
@@ -85,9 +90,9 @@ def _check_calls(expression: Expression, schema: Schema) -> None:
             raise InvalidInput(error.message, place=place_of(expression, call)) from error
 
 
-def _python(tree: exp.Expr, schema: Schema) -> str:
+def _called(tree: exp.Expr, schema: Schema) -> str:
     function = python_function(tree)
-    return UNKNOWN if function is None else result_type(function)
+    return _aggregate(tree, schema) if function is None else result_type(function)
 
 
 def _operands(tree: exp.Expr) -> list[exp.Expr]:
@@ -147,7 +152,18 @@ def _type(tree: exp.Expr, schema: Schema) -> str:
     for kinds, rule in _RULES:
         if isinstance(tree, kinds):
             return rule(tree, schema)
-    return next((type_ for kind, type_ in _FIXED.items() if isinstance(tree, kind)), UNKNOWN)
+    found = next((type_ for kind, type_ in _FIXED.items() if isinstance(tree, kind)), UNKNOWN)
+    return _aggregate(tree, schema) if found == UNKNOWN else found
+
+
+def _aggregate(tree: exp.Expr, schema: Schema) -> str:
+    """Of an aggregate that lanes know."""
+    try:
+        call = call_of(tree)
+    except NotExact:
+        return UNKNOWN
+    types = [] if call is None else [_type(value, schema) for value in call.values]
+    return UNKNOWN if call is None or UNKNOWN in types else result_type_of(call, types) or UNKNOWN
 
 
 def _column(tree: exp.Expr, schema: Schema) -> str:
@@ -193,15 +209,6 @@ def _arithmetic(tree: exp.Expr, schema: Schema) -> str:
         return "TIMESTAMP"
     wider = _wider(left, right)
     return "DOUBLE" if isinstance(tree, exp.Div) and wider in NUMERIC else wider
-
-
-def _sum(tree: exp.Expr, schema: Schema) -> str:
-    argument = _type(tree.this, schema)
-    return "BIGINT" if argument in _INTEGERS else "DOUBLE" if argument in _REALS else UNKNOWN
-
-
-def _average(tree: exp.Expr, schema: Schema) -> str:
-    return "DOUBLE" if _type(tree.this, schema) in NUMERIC else UNKNOWN
 
 
 def _rounded(tree: exp.Expr, schema: Schema) -> str:
@@ -261,13 +268,11 @@ _RULES: tuple[tuple[tuple[type[exp.Expr], ...], _Rule], ...] = (
     (_SAME_AS_ARGUMENT, _argument),
     ((exp.ArgMax, exp.ArgMin), _argument_by),
     (_ARITHMETIC, _arithmetic),
-    ((exp.Sum,), _sum),
-    ((exp.Avg,), _average),
     ((exp.Round,), _rounded),
     ((exp.Floor, exp.Ceil), _whole),
     ((exp.Concat, exp.DPipe, exp.Substring), _text),
     (_BRANCHES, _branches),
-    ((exp.Anonymous,), _python),
+    ((exp.Anonymous,), _called),
 )
 
 _Check = Callable[[exp.Expr, list[str]], bool]

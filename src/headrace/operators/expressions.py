@@ -152,6 +152,15 @@ def aggregates(tree: exp.Expr) -> Iterator[exp.Expr]:
             yield call
 
 
+def whole_call(call: exp.Expr) -> exp.Expr:
+    """The aggregate with what belongs to it behind its brackets: IGNORE NULLS, WITHIN GROUP, FILTER."""
+    while isinstance(call.parent, exp.IgnoreNulls | exp.RespectNulls | exp.WithinGroup | exp.Filter):
+        if call.arg_key != "this":
+            break
+        call = call.parent
+    return call
+
+
 def _is_python_aggregate(call: exp.Expr) -> bool:
     if not isinstance(call, exp.Anonymous):
         return False

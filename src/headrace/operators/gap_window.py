@@ -72,8 +72,10 @@ class GapWindow(EventWindow[GapWindowConfig]):
     def why_not_in_chain(self, config: GapWindowConfig, inputs: Mapping[str, Schema]) -> str | None:
         if (reason := super().why_not_in_chain(config, inputs)) is not None:
             return reason
-        if aggregate_plan(config, inputs["in"]).distincts:
-            return "distinct values of sessions that become one are left to Spark"
+        plan = aggregate_plan(config, inputs["in"])
+        if plan.distincts or plan.kept:
+            what = "distinct" if plan.distincts else "all"
+            return f"{what} values of sessions that become one are left to Spark"
         return None
 
     def chain_instance(self, config: GapWindowConfig, inputs: Mapping[str, Schema]) -> Instance | None:

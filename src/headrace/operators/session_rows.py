@@ -10,10 +10,10 @@ import numpy as np
 import pyarrow as pa
 
 from headrace.operators.aggregate_plan import AggregatePlan
-from headrace.operators.aggregates import Partial, merge, partial
+from headrace.operators.aggregates import Partial, merge, partial, spread, state_of
 from headrace.operators.late_rows import Flags, set_late_aside
 from headrace.operators.window_operator import TOLD, Windowing, WindowInstance
-from headrace.serial import Batch, KeyedTable, Timer, group, microseconds
+from headrace.serial import Batch, Timer, group, microseconds
 from headrace.serial.keys import Integers
 
 
@@ -158,13 +158,14 @@ class SessionRows(WindowInstance):
         no session gets two of them at once."""
         table = self._windows.table
         rounds: list[list[Partial]] = []
-        left = np.arange(len(open_))
+        # By their starts: which slot a session has differs from worker to worker, and its result must not.
+        left = np.argsort(table["start"][open_], kind="stable")
         while len(left):
             _, first = np.unique(numbers[left], return_index=True)
             chosen = left[first]
             rounds.append(
                 [
-                    _spread(table, index, open_[chosen], numbers[chosen], count, keeps_number=aggregate.keeps_number)
+                    spread(state_of(table, aggregate, index, open_[chosen]), numbers[chosen], count)
                     for index, aggregate in enumerate(self._aggregates)
                 ]
             )
@@ -220,15 +221,3 @@ def _sessions(keys: Integers, starts: Integers, ends: Integers) -> Integers:
     reach = np.maximum.accumulate(ends + raised)
     fresh = np.concatenate([[True], (starts + raised)[1:] >= reach[:-1]])
     return np.cumsum(fresh) - 1
-
-
-def _spread(
-    table: KeyedTable, index: int, slots: Integers, numbers: Integers, count: int, *, keeps_number: bool
-) -> Partial:
-    counts = np.zeros(count, np.int64)
-    counts[numbers] = table[f"n{index}"][slots]
-    if not keeps_number:
-        return Partial(counts, counts)
-    values = np.zeros(count, table[f"v{index}"].dtype)
-    values[numbers] = table[f"v{index}"][slots]
-    return Partial(counts, values)

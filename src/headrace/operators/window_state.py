@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from headrace.graph.schema import Column, Schema
-from headrace.operators.aggregates import Aggregate, results
+from headrace.operators.aggregates import Aggregate, GroupedValues, results
 from headrace.operators.arrow_types import TIMESTAMP, arrow_schema, arrow_type
 from headrace.operators.system_columns import EVENT_TIME_COLUMN
 from headrace.operators.window_columns import END, START, WINDOW_COLUMNS
@@ -35,13 +35,15 @@ class OpenWindows:
         more: Fields = (),
         *,
         told_before_end_us: int | None = None,
+        values: Sequence[GroupedValues | None] = (),
     ) -> None:
-        """`more` are numbers that an operator keeps of each window beside that. Rows have an event time as their last
-        column, so long before their window's end; none without."""
+        """`more` are numbers that an operator keeps of each window beside that, `values` those of aggregates of all
+        values. Rows have an event time as their last column, so long before their window's end; none without."""
         key = [*((column.name, arrow_type(column.type)) for column in keys), (START, TIMESTAMP)]
         kept = [field for index, aggregate in enumerate(aggregates) for field in aggregate.fields(index)]
         self.table: KeyedTable = state.table("windows", key, [("start", pa.int64()), ("end", pa.int64()), *kept, *more])
         self._aggregates = aggregates
+        self._values = values
         self._key_names = [column.name for column in keys]
         self._told_before_end_us = told_before_end_us
         made = window_schema(keys, aggregates)
@@ -69,7 +71,7 @@ class OpenWindows:
         """These windows as rows, in this order."""
         *keys, _ = self.table.keys(slots)
         ends = self.table["end"][slots]
-        made = results(self.table, self._aggregates, slots)
+        made = results(self.table, self._aggregates, slots, self._values)
         before_us = self._told_before_end_us
         time = [] if before_us is None else [timestamps(ends - before_us)]
         bounds = [timestamps(self.table["start"][slots]), timestamps(ends)]

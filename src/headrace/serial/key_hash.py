@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from headrace.serial.checksums import Checksums
+from headrace.serial.key_words import one_zero
 from headrace.serial.text_bytes import text_bytes
 
 Hashes: TypeAlias = "np.ndarray[Any, np.dtype[np.int64]]"
@@ -44,9 +45,20 @@ def key_hashes(keys: Sequence[pa.Array[Any]]) -> Hashes:
 
 
 def _texts(column: pa.Array[Any]) -> pa.Array[Any]:
-    """Of each key: binary as it is, times as microseconds, all else as Spark writes it."""
+    """Of each key: binary as it is, times as microseconds, numbers with a fraction as their bits, all else as Spark
+    writes it."""
     if pa.types.is_timestamp(column.type):
         column = column.cast(pa.timestamp("us", tz="UTC")).view(pa.int64())
+    if pa.types.is_floating(column.type):
+        column = _bits(column)
     if not pa.types.is_binary(column.type):
         column = column.cast(pa.string()).cast(pa.binary())
     return column.fill_null(NULL_KEY) if column.null_count else column
+
+
+def _bits(column: pa.Array[Any]) -> pa.Array[Any]:
+    """As whole numbers: Arrow and Spark do not write all of them alike."""
+    is_null = column.is_null().to_numpy(zero_copy_only=False)
+    values = column.cast(pa.float64()).fill_null(0).to_numpy(zero_copy_only=False)
+    made: pa.Array[Any] = pa.array(one_zero(values).view(np.int64), mask=is_null)
+    return made

@@ -10,6 +10,7 @@ import pyarrow as pa
 
 Integers: TypeAlias = "np.ndarray[Any, np.dtype[np.int64]]"
 
+_FLOATS = (pa.float32(), pa.float64())
 # What no key has that was seen before.
 _UNKNOWN = -1
 # Values are forgotten when there are more than these, and more than twice as many as keys.
@@ -18,7 +19,7 @@ _VALUES_MIN = 1_024
 
 class KeyWords:
     """One word for each column, and behind them one that says which columns are null. Whole numbers and times are their
-    own words.
+    own words; numbers with a fraction are by their bits, with one zero and one NaN.
 
     Texts and the like are numbered as they come; the numbers are no part of what is written down.
     """
@@ -86,7 +87,8 @@ class KeyWords:
 
 def _is_whole(type_: pa.DataType) -> bool:
     is_time = pa.types.is_temporal(type_) and type_.bit_width in (32, 64)
-    return bool(pa.types.is_signed_integer(type_) or pa.types.is_boolean(type_) or is_time)
+    is_number = pa.types.is_signed_integer(type_) or type_ in _FLOATS
+    return bool(is_number or pa.types.is_boolean(type_) or is_time)
 
 
 def _numbers(column: pa.Array[Any]) -> Any:
@@ -94,13 +96,24 @@ def _numbers(column: pa.Array[Any]) -> Any:
         column = column.view(pa.int32() if column.type.bit_width == 32 else pa.int64())
     if column.null_count:
         column = column.fill_null(False if pa.types.is_boolean(column.type) else 0)
-    return column.to_numpy(zero_copy_only=False)
+    values = column.to_numpy(zero_copy_only=False)
+    return one_zero(values).astype(np.float64).view(np.int64) if column.type in _FLOATS else values
+
+
+def one_zero(values: Any) -> Any:
+    """Numbers with a fraction whose bits are equal exactly if Spark groups them together: one zero, one NaN."""
+    made = values + values.dtype.type(0)
+    made[np.isnan(made)] = np.nan
+    return made
 
 
 def _typed(words: Integers, mask: Any, type_: pa.DataType) -> pa.Array[Any]:
     made: pa.Array[Any]
     if pa.types.is_boolean(type_):
         made = pa.array(words != 0, mask=mask)
+        return made
+    if type_ in _FLOATS:
+        made = pa.array(words.view(np.float64), mask=mask).cast(type_)
         return made
     whole: Any = type_
     if pa.types.is_temporal(type_):

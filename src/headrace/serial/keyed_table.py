@@ -68,11 +68,11 @@ class KeyedTable(StateItem):
 
     def values(self, column: str, slots: Integers) -> pa.Array[Any]:
         """A column of these slots, in its declared type."""
-        return _to_arrow(self._arrays[column][slots], dict(self.columns)[column])
+        return to_arrow(self._arrays[column][slots], dict(self.columns)[column])
 
     def assign(self, column: str, slots: Integers, values: pa.Array[Any]) -> None:
         """Values of the column's declared type; nulls of numbers become zeros."""
-        self._arrays[column][slots] = _to_numpy(values, dict(self.columns)[column])
+        self._arrays[column][slots] = to_numpy(values, dict(self.columns)[column])
 
     @property
     def shape(self) -> Shape:
@@ -119,7 +119,7 @@ class KeyedTable(StateItem):
             return
         slots, _ = self.add([batch.column(name) for name, _ in self.key])
         for name, type_ in self.columns:
-            self._arrays[name][slots] = _to_numpy(batch.column(name), type_)
+            self._arrays[name][slots] = to_numpy(batch.column(name), type_)
 
     def _rows(self, slots: Integers, *, deleted: bool) -> pa.RecordBatch:
         names = [name for name, _ in (*self.key, *self.columns)]
@@ -137,6 +137,22 @@ class KeyedTable(StateItem):
             self._arrays[name] = np.concatenate([array, np.zeros(more, array.dtype)])
 
 
+def named_apart(key: Fields, columns: Fields) -> Fields:
+    """The key's columns, with other names in what is written down where a user's name is one of ours."""
+    made: list[tuple[str, pa.DataType]] = []
+    for place, (name, type_) in enumerate(key):
+        taken = {
+            DELETED,
+            *(other for other, _ in columns),
+            *(other for other, _ in key[place + 1 :]),
+            *(other for other, _ in made),
+        }
+        while name in taken:
+            name = f"key:{name}"  # noqa: PLW2901 - the column goes on under the new name
+        made.append((name, type_))
+    return tuple(made)
+
+
 def _kind(type_: pa.DataType) -> np.dtype[Any]:
     if pa.types.is_temporal(type_):
         return np.dtype(np.int64)
@@ -149,17 +165,23 @@ def _zero(type_: pa.DataType) -> object:
     return None if _kind(type_).hasobject else 0
 
 
-def _to_arrow(array: np.ndarray[Any, Any], type_: pa.DataType) -> pa.Array[Any]:
+def to_arrow(array: np.ndarray[Any, Any], type_: pa.DataType) -> pa.Array[Any]:
+    """State of a column as it leaves. Numbers are never null there."""
     if array.dtype.hasobject:
         return pa.array(array.tolist(), type_)
     numbers: pa.Array[Any] = pa.array(array.astype(np.int32) if pa.types.is_date32(type_) else array)
     return numbers if numbers.type == type_ else numbers.cast(type_)
 
 
-def _to_numpy(column: pa.Array[Any], type_: pa.DataType) -> np.ndarray[Any, Any]:
+def to_numpy(column: pa.Array[Any], type_: pa.DataType) -> np.ndarray[Any, Any]:
+    """A column as state keeps it: numbers, with zeros for nulls, or objects."""
     if _kind(type_).hasobject:
         values = np.empty(len(column), object)
-        values[:] = column.to_pylist()
+        for place, value in enumerate(column.to_pylist()) if pa.types.is_nested(type_) else ():
+            # Of several lists numpy would make one array.
+            values[place] = value
+        if not pa.types.is_nested(type_):
+            values[:] = column.to_pylist()
         return values
     if pa.types.is_temporal(type_):
         column = column.view(pa.int32() if type_.bit_width == 32 else pa.int64())

@@ -16,7 +16,7 @@ from headrace.serial.candidate_rows import CandidateRows
 from headrace.serial.hashed_rows import HashedRows
 from headrace.serial.items import Fields, StateItem, ValueState
 from headrace.serial.keyed_rings import KeyedRings
-from headrace.serial.keyed_table import DELETED, KeyedTable
+from headrace.serial.keyed_table import DELETED, KeyedTable, named_apart
 from headrace.serial.state_file import FIRST, MORE, Section
 
 S = TypeVar("S", bound=StateItem)
@@ -35,6 +35,7 @@ class NodeState:
 
     def table(self, name: str, key: Fields, columns: Fields) -> KeyedTable:
         """Raises Conflict when what is stored under the name has other columns."""
+        key = named_apart(key, columns)
         found = self._item(name, KeyedTable, lambda: KeyedTable(key, columns))
         if found.key != tuple(key) or found.columns != tuple(columns):
             raise Conflict(

@@ -132,7 +132,10 @@ def test_a_partitioning_that_cannot_be_is_refused(settings: str, told: str) -> N
     ("text", "told"),
     [
         (f"{SOURCES} ! union as all ! {TOTALS} partitioned=as_topic ! preview\n{OTHER} ! @all.in_2", "one topic"),
-        (f'{SOURCES} ! {TOTALS} ! aggregate keys=k aggregates=["stddev(s) AS t"] ! preview', "cannot follow a serial"),
+        (
+            f'{SOURCES} ! {TOTALS} ! aggregate keys=k aggregates=["approx_count_distinct(s) AS t"] ! preview',
+            "cannot follow a serial",
+        ),
         (
             f"{SOURCES} ! {TOTALS} as w ! union as all ! preview\n"
             'file rows schema="k STRING, n BIGINT, s BIGINT" ! @all.in_2',

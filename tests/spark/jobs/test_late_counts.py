@@ -32,7 +32,7 @@ def planned(text: str) -> tuple[QueryPlan, dict[str, str]]:
 
 
 def window(name: str, time: str = "ts") -> str:
-    return f'tumbling-window 10s time={time} aggregates=["collect_list(k) AS ks", "first(k) AS k"] as {name}'
+    return f'tumbling-window 10s time={time} aggregates=["approx_count_distinct(k) AS ks", "first(k) AS k"] as {name}'
 
 
 def report(batch: int, *dropped: int) -> Any:
@@ -64,8 +64,8 @@ def test_nodes_with_state_are_listed_as_spark_lists_them() -> None:
             f'generator 5 columns=["timestamp AS ts"] event_time=ts ! {window("w").replace("(k)", "(ts)")} ! preview',
             set(),
         ),
-        (f'{TOPIC.format("a")} ! aggregate "collect_list(k) AS ks" keys=ts as w ! preview', {"w"}),
-        (f'{TOPIC.format("a")} ! aggregate "collect_list(ts) AS all" keys=k as w ! preview', set()),
+        (f'{TOPIC.format("a")} ! aggregate "approx_count_distinct(k) AS ks" keys=ts as w ! preview', {"w"}),
+        (f'{TOPIC.format("a")} ! aggregate "approx_count_distinct(ts) AS all" keys=k as w ! preview', set()),
     ],
 )
 def test_only_what_spark_sums_up_first_is_counted_once_more_and_only_of_topics(text: str, nodes: set[str]) -> None:

@@ -44,12 +44,15 @@ QUERIES: Mapping[str, str] = {
     "rounded": f"{COUNTED}, round(avg(x), 2) AS a FROM t GROUP BY k {TEN}",
     "quotient": f"{COUNTED}, sum(x) / count(x) AS a FROM t GROUP BY k {TEN}",
     "deviation": f"{COUNTED}, stddev_pop(x) AS a FROM t GROUP BY k {TEN}",
+    "values": f"{COUNTED}, collect_list(x) AS l, median(x) AS p, max_by(start, x) AS s FROM t GROUP BY k {TEN}",
+    "keys": f"{COUNTED} FROM t GROUP BY k, d, m, start {TEN}",
+    "approximate": f"{COUNTED}, approx_count_distinct(x) AS a FROM t GROUP BY k {TEN}",
     "decimal": f"{COUNTED}, sum(m) AS a FROM t GROUP BY k {TEN}",
     "absolute": f"{COUNTED} FROM t WHERE abs(x) > -1 GROUP BY k {TEN}",
     "nested": f"{COUNTED} FROM u GROUP BY k {TEN}",
 }
 # These keep their state in Spark's plan: its watermark follows the fastest partition.
-IN_SPARK = {"deviation", "decimal"}
+IN_SPARK = {"approximate"}
 
 
 @dataclass(frozen=True)

@@ -119,7 +119,9 @@ def lanes_of(chain: ChainPlan, catalogue: Catalogue, wanted: int) -> int | None:
 def by_lane(frame: DataFrame, schema: Schema, partitioning: Partitioning, lane_count: int) -> DataFrame:
     """Rows brought to their lanes; each knows the record, or at least the task of Spark, that it is from."""
     marked = _marked(frame)
-    if partitioning.strategy == "by_key":
+    if partitioning.strategy == "by_key" and not any(
+        _is_other_text(schema.require(key).type) for key in partitioning.keys
+    ):
         return marked.repartitionById(lane_count, lane_column(schema, partitioning.keys, lane_count))
     return _with_lane(marked, schema, partitioning, lane_count).repartitionById(lane_count, LANE).drop(LANE)
 
@@ -148,6 +150,11 @@ def _with_lane(frame: DataFrame, schema: Schema, partitioning: Partitioning, lan
     if partitioning.strategy == "by_key":
         return frame.withColumn(LANE, lane_column(schema, partitioning.keys, lane_count))
     return _with_chosen_lane(frame, schema, partitioning, lane_count)
+
+
+def _is_other_text(type_: str) -> bool:
+    """Whether Spark and Arrow write values of the type in two ways: Arrow alone says their lanes then."""
+    return type_ in ("FLOAT", "DOUBLE") or type_.startswith("DECIMAL")
 
 
 def _with_chosen_lane(frame: DataFrame, schema: Schema, partitioning: Partitioning, lane_count: int) -> DataFrame:

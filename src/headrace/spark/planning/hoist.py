@@ -19,13 +19,14 @@ from headrace.graph.document import Document, Edge, Json, Node
 from headrace.graph.schema import Schema, backquoted
 from headrace.graph.validation import Validated, validate
 from headrace.operators import Catalogue
-from headrace.operators.expressions import Expression, aggregates, parse_expression, sql
+from headrace.operators.expressions import Expression, aggregates, parse_expression, sql, whole_call
 from headrace.spark.planning.error_nodes import made_node
 from headrace.spark.planning.hoist_joins import without_computed_keys
 from headrace.spark.planning.queries import plan_queries
 from headrace.spark.planning.retractions import retraction_columns
 
 _NAME = "hoisted__"
+_BEHIND = "hoisted"
 
 
 def hoisted(validated: Validated, catalogue: Catalogue) -> Validated:
@@ -36,6 +37,12 @@ def hoisted(validated: Validated, catalogue: Catalogue) -> Validated:
             if found is not None and node_id in _in_chain(found, catalogue):
                 validated = found
     return validated
+
+
+def rows_of(node_id: str, validated: Validated) -> str:
+    """The node that makes the rows which a node makes as it is written: itself, or the step behind it."""
+    behind = made_node(node_id, _BEHIND)
+    return behind if validated.aside.get(behind) == node_id else node_id
 
 
 def _in_chain(validated: Validated, catalogue: Catalogue) -> set[str]:
@@ -50,7 +57,7 @@ def _without_expressions(node_id: str, validated: Validated, catalogue: Catalogu
     is_plain = all(map(_is_aggregate, (item.tree for item in items)))
     if is_plain or not operator.spec.stateful or operator.spec.kind == "serial" or retraction_columns(node, catalogue):
         return None
-    split, behind = _Split(), made_node(node_id, "hoisted")
+    split, behind = _Split(), made_node(node_id, _BEHIND)
     columns = {item.alias: split.around(item) for item in items}
     names = [column.name for column in validated.schemas[node_id].columns]
     select: list[Json] = [columns.get(name, backquoted(name)) for name in names]
@@ -78,8 +85,7 @@ def _items(config: Any) -> Sequence[Expression]:
 
 
 def _is_aggregate(tree: exp.Expr) -> bool:
-    call = tree.this if isinstance(tree, exp.Filter) else tree
-    return any(one is call for one in aggregates(tree))
+    return any(whole_call(one) is tree for one in aggregates(tree))
 
 
 def _is_same(behind: Schema, written: Schema, found: Validated, validated: Validated) -> bool:
@@ -105,7 +111,7 @@ class _Split:
             return alias
         tree = exp.alias_(item.tree.copy(), item.alias, quoted=True)
         for call in list(aggregates(tree)):
-            whole = call.parent if isinstance(call.parent, exp.Filter) else call
+            whole = whole_call(call)
             whole.replace(exp.column(self._named(sql(whole)), quoted=True))
         return sql(tree)
 
