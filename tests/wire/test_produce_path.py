@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Awaitable, Sequence
 from functools import partial
 from pathlib import Path
 from threading import get_ident
@@ -49,6 +49,35 @@ def test_one_who_fails_does_not_keep_the_others_waiting(tmp_path: Path) -> None:
             return told
 
     assert asyncio.run(work()) == ["second"]
+
+
+def test_the_next_sync_has_begun_when_those_of_the_last_are_told(tmp_path: Path) -> None:
+    """The disk works while answers leave."""
+    events: list[str] = []
+
+    class Heard(SyncThread):
+        def sync(self, tickets: Sequence[SyncTicket]) -> Awaitable[dict[int, OSError]]:
+            events.append("sync")
+            return super().sync(tickets)
+
+    async def work() -> None:
+        with LogStore.open(tmp_path) as store:
+            partition = store.create_topic("t", 1, {}).partitions[0]
+
+            def told(name: str, end_offset: int) -> None:
+                assert partition.high_watermark == end_offset
+                events.append(name)
+
+            committer = Committer(store, "fsync", lambda _: None, Heard())
+            for number, name in enumerate(("first", "second")):
+                partition.append(next(encode_batches(None, [b"x"], [0])))
+                committer.when_durable(partial(told, name, number + 1))
+                await asyncio.sleep(0)
+            await committer.durable()
+            await committer.close()
+
+    asyncio.run(work())
+    assert events == ["sync", "sync", "first", "second"]
 
 
 class Broken(SyncTicket):

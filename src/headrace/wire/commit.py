@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from functools import partial
 from queue import SimpleQueue
 from threading import Thread
@@ -40,6 +40,8 @@ class Committer:
         self._advanced = advanced
         self._thread = SyncThread() if thread is None else thread
         self._waiters: list[Callable[[], None]] = []
+        # Those whose round is over, and who are not told yet.
+        self._settled: list[Callable[[], None]] = []
         self._running: asyncio.Task[None] | None = None
 
     def durable(self) -> asyncio.Future[None]:
@@ -72,14 +74,22 @@ class Committer:
                 except Exception:
                     # Those who wait see that the high watermark has not moved, and say so.
                     _log.exception("sync round failed")
-                for settled in waiters:
-                    try:
-                        settled()
-                    except Exception:
-                        # One who fails does not keep the others waiting.
-                        _log.exception("a request cannot be answered")
+                self._tell()
+                self._settled = waiters
+                if not self._waiters:
+                    self._tell()
         finally:
             self._running = None
+
+    def _tell(self) -> None:
+        """With a round to follow it is done while the disk works on that, and before it is over."""
+        told, self._settled = self._settled, []
+        for settled in told:
+            try:
+                settled()
+            except Exception:
+                # One who fails does not keep the others waiting.
+                _log.exception("a request cannot be answered")
 
     async def _round(self) -> None:
         """All that are dirty now, some at a time: each holds its file open until it is settled."""
@@ -91,7 +101,9 @@ class Committer:
         tickets = [(partition, partition.begin_sync()) for partition in partitions]
         failures: dict[int, OSError] = {}
         if tickets and self._durability == "fsync":
-            failures = await self._thread.sync([ticket for _, ticket in tickets])
+            syncing = self._thread.sync([ticket for _, ticket in tickets])
+            self._tell()
+            failures = await syncing
         for number, (partition, ticket) in enumerate(tickets):
             self._settle(partition, ticket, failures.get(number))
 
@@ -118,14 +130,14 @@ class SyncThread:
         self._orders: SimpleQueue[_Order | None] = SimpleQueue()
         self._thread = Thread(target=self._run, name="headrace-sync", daemon=True)
 
-    async def sync(self, tickets: Sequence[SyncTicket]) -> dict[int, OSError]:
-        """Failures by the ticket's number. Started when it is first needed."""
+    def sync(self, tickets: Sequence[SyncTicket]) -> Awaitable[dict[int, OSError]]:
+        """Begins at once; failures by the ticket's number. Started when it is first needed."""
         if not self._thread.is_alive():
             self._thread.start()
         loop = asyncio.get_running_loop()
         settled: asyncio.Future[dict[int, OSError]] = loop.create_future()
         self._orders.put(_Order(tickets, loop, settled))
-        return await settled
+        return settled
 
     def close(self) -> None:
         """Nothing is under way."""
