@@ -301,8 +301,8 @@ def test_an_operator_that_hangs_is_ended_and_named(stateless: bool) -> None:
 
     Hangs.stateless = stateless
     chain = Chain.line([Step("slow", Hangs())])
-    chain.open(0, Moment(0, limit_s=0.05), {"slow": NodeState()})
-    with pytest.raises(OperatorFailed, match=r"node 'slow': OperatorHangs: no answer within 0.05 s .*\"n\": 7"):
+    chain.open(0, Moment(0, limit_s=0.5), {"slow": NodeState()})
+    with pytest.raises(OperatorFailed, match=r"node 'slow': OperatorHangs: no answer within 0.5 s .*\"n\": 7"):
         chain.process(numbers(7))
 
 
