@@ -30,8 +30,13 @@ def child(run):
 
 
 def run(script: str) -> str:
+    # Since 3.12 Python warns of a fork beside threads, which libraries have.
     done = subprocess.run(
-        [sys.executable, "-c", PRELUDE + script], capture_output=True, text=True, timeout=60, check=False
+        [sys.executable, "-W", "ignore::DeprecationWarning", "-c", PRELUDE + script],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
     )
     assert done.returncode == 0, done.stdout + done.stderr
     assert not done.stderr
