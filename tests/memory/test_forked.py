@@ -75,6 +75,25 @@ assert bytes(mine) == b"abc"
 """)
 
 
+def test_a_child_of_a_child_has_what_its_own_parent_wrote() -> None:
+    run("""
+pool = Pool(4096, slots=2, memory="shared")
+loan = pool.loan(3)
+mine = loan.edit(); mine[:] = b"abc"
+def write():
+    mine[:] = b"xyz"
+    own = Pool(4096, slots=1, memory="shared").loan(3).edit()
+    own[:] = b"own"
+    def read():
+        assert (bytes(mine), bytes(own)) == (b"xyz", b"own")
+        mine[:] = own[:] = b"123"
+    assert child(read) == 0
+    assert (bytes(mine), bytes(own)) == (b"xyz", b"own")
+assert child(write) == 0
+assert bytes(mine) == b"abc"
+""")
+
+
 def test_a_view_of_shared_memory_can_be_read_in_the_child_while_the_parent_holds_it() -> None:
     run("""
 pool = Pool(1 << 20, slots=2, memory="shared")
