@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import threading
-from typing import Any
+from typing import Any, assert_type
 
 import pytest
 
 from headrace.errors import InvalidInput
-from headrace.memory import BYTES, Buffer, Closed, ImageFormat, LimitReached, Pool
+from headrace.memory import BYTES, Buffer, Closed, Image, ImageFormat, LimitReached, Pool
 
 SLOT = 4096
 
@@ -160,3 +162,23 @@ def test_closing_ends_all_waiting() -> None:
     for waiter in waiters:
         waiter.join(60)
     assert (ended, held.nbytes) == (["closed"] * 3, 1)
+
+
+def test_the_types_of_views_are_known() -> None:
+    frame = Pool(SLOT).loan(format=ImageFormat("gray8", 4, 4))
+    assert_type(frame, Buffer[Image])
+    assert_type(frame.view(), Image)
+    assert_type(frame.slice(0, 4).view(), memoryview)
+    assert_type(frame.as_format(BYTES).clone(), Buffer[memoryview])
+
+
+def test_the_module_loads_nothing_large_before_bytes_are_looked_at() -> None:
+    script = """
+import sys
+from headrace.memory import ImageFormat, Metadata, Pool
+loan = Pool(4096, slots=1).loan(format=ImageFormat("gray8", 4, 4), metadata=Metadata(sequence=1))
+loan.clone().release()
+print([name for name in ("numpy", "pyarrow", "pandas", "pyspark", "pydantic", "asyncio") if name in sys.modules])
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=60)
+    assert done.stdout == "[]\n"

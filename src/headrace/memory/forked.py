@@ -53,6 +53,8 @@ def _libc() -> ctypes.CDLL:
 def _in_child() -> None:
     for memory in _memory:
         _made_private(memory)
+    # What is private already goes on to children of this one as it is.
+    _memory.clear()
     for owner in _owners:
         owner.on_inherited()
 
