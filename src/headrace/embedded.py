@@ -47,13 +47,6 @@ if TYPE_CHECKING:
 BROKER_START_TIMEOUT_S: Final = 60.0
 IDLE_TIMEOUT_S: Final = 120.0
 
-# Java's second compiler takes a third of the work of a start. It comes in for code that runs ten times as often as
-# Java would have it: what a stream does all the time still gets there.
-_JAVA_OPTIONS: Final = (
-    "-XX:Tier4InvocationThreshold=50000 -XX:Tier4MinInvocationThreshold=6000"
-    " -XX:Tier4CompileThreshold=150000 -XX:Tier4BackEdgeThreshold=400000"
-)
-
 _log = logging.getLogger(__name__)
 
 Rows: TypeAlias = "Iterable[Any] | pa.Table | pa.RecordBatch"
@@ -117,7 +110,6 @@ class Local:
             bootstrap,
             directory / "log",
             spark_conf=self._spark_conf,
-            java_options=_JAVA_OPTIONS,
             by_value=True,
         )
 

@@ -85,6 +85,21 @@ def test_second_part_waits_for_the_first_and_hears_its_answer() -> None:
     assert supervisor.pids == {"broker": 1, "server": 2}
 
 
+def test_an_early_part_starts_beside_the_first_and_both_must_be_ready() -> None:
+    world = World()
+    early = Part("server", partial(command, "server"), early=True)
+    parts = [Part("broker", partial(command, "broker")), early]
+    supervisor = Supervisor(parts, log=world.said.append, limits=LIMITS, spawn=world.spawn, clock_s=lambda: world.now_s)
+    supervisor.tick()
+    assert [process.command.name for process in world.started] == ["broker", "server"]
+    world.started[1].answer = {"port": 8}
+    supervisor.tick()
+    assert not is_ready(supervisor)
+    world.started[0].refusal, world.started[0].exit_code = "the port is in use", 2
+    with pytest.raises(ChildRefused, match="the port is in use"):
+        supervisor.tick()
+
+
 def test_dead_part_is_started_again_with_the_port_it_had() -> None:
     world = World()
     supervisor = world.supervisor("broker")

@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 import string
 from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
 from urllib.parse import quote
 
-import httpx
 import pyarrow as pa
 from pydantic import Field
 
@@ -29,6 +29,9 @@ from headrace.operators.spec import Port, Spec
 from headrace.process.secrets import REFERENCE, hide, names_in, secret
 from headrace.serial import Batch, group
 from headrace.serial import Operator as Instance
+
+if TYPE_CHECKING:
+    import httpx
 
 IN_FLIGHT_MAX = 1_000
 RESPONSE_BYTES_MAX = 1 << 20
@@ -116,11 +119,15 @@ class _HttpLookup(Instance):
         )
 
     async def _fetch_all(self, urls: list[str | None]) -> list[str | None]:
+        import httpx  # noqa: PLC0415  (a quarter of a second, in every process that loads the catalogue)
+
         gate = asyncio.Semaphore(self._config.in_flight)
         async with httpx.AsyncClient(timeout=duration_ms(self._config.timeout) / 1000) as client:
             return await asyncio.gather(*(self._fetch(client, gate, url) for url in urls))
 
     async def _fetch(self, client: httpx.AsyncClient, gate: asyncio.Semaphore, url: str | None) -> str | None:
+        import httpx  # noqa: PLC0415
+
         if url is None:
             return None
         try:

@@ -27,10 +27,14 @@ class SupervisorLimits:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """`command` is called before each start with the newest ready answers of all parts: ports once picked stay."""
+    """`command` is called before each start with the newest ready answers of all parts: ports once picked stay.
+
+    A part waits until the one before it was ready once. One that is `early` does not: its process waits by itself.
+    """
 
     name: str
     command: Callable[[Answers], Command]
+    early: bool = False
 
 
 class Process(Protocol):
@@ -76,14 +80,16 @@ class Supervisor:
         return {kept.part.name: kept.process.pid for kept in self._kept if kept.process is not None}
 
     def tick(self) -> None:
-        """One look at every part. A part waits until the one before it was ready once.
+        """One look at every part.
 
         Raises ChildRefused when a part says that it can never start, ExternalFailure when one died too often.
         """
         for kept in self._kept:
-            kept.tick(self.answers)
-            if kept.ready_answer is None:
-                return
+            if kept.part.early or self._were_ready_before(kept):
+                kept.tick(self.answers)
+
+    def _were_ready_before(self, kept: _Kept) -> bool:
+        return all(one.ready_answer is not None for one in self._kept[: self._kept.index(kept)])
 
     def stop(self) -> None:
         """Nothing runs afterwards."""

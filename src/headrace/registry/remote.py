@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote, urlsplit
-
-import httpx
 
 from headrace.errors import ExternalFailure, InvalidInput, NotFound
 from headrace.process.secrets import resolve
 from headrace.registry.schemas import Reference, Schema, require_kind
+
+if TYPE_CHECKING:
+    import httpx
 
 TIMEOUT_S: Final = 10.0
 ATTEMPTS_MAX: Final = 3
@@ -37,6 +39,8 @@ class RemoteRegistry:
         return int(self._ask("POST", f"subjects/{quote(subject, safe='')}/versions", body)["id"])
 
     def _ask(self, method: str, path: str, body: dict[str, Any] | None = None) -> dict[str, Any]:
+        import httpx  # noqa: PLC0415  (a quarter of a second, in every process that reads topics)
+
         where = urlsplit(self._url).hostname
         failure: Exception | None = None
         for _ in range(ATTEMPTS_MAX):
@@ -44,7 +48,7 @@ class RemoteRegistry:
                 answer = httpx.request(
                     method, f"{self._url}/{path}", json=body, timeout=TIMEOUT_S, headers={"Accept": _MEDIA_TYPE}
                 )
-                if answer.status_code < httpx.codes.INTERNAL_SERVER_ERROR:
+                if answer.status_code < HTTPStatus.INTERNAL_SERVER_ERROR:
                     return _answer(answer, str(where))
             except httpx.TransportError as error:
                 failure = error
@@ -59,7 +63,7 @@ def _answer(answer: httpx.Response, where: str) -> dict[str, Any]:
         said: dict[str, Any] = answer.json()
     except ValueError:
         said = {}
-    if answer.status_code == httpx.codes.NOT_FOUND:
+    if answer.status_code == HTTPStatus.NOT_FOUND:
         raise NotFound(f"the schema registry at {where}: {said.get('message', 'not found')}")
     if answer.is_error:
         raise InvalidInput(f"the schema registry at {where} refuses: {said.get('message', answer.status_code)}")

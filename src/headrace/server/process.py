@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from headrace.server.service import Service
 
 EXIT_REFUSED: Final = 2
+# The broker may start at the same time; it reads its log first.
+BROKER_WAIT_MS: Final = 110_000
 
 _log = logging.getLogger(__name__)
 
@@ -70,9 +72,20 @@ class _Opening(threading.Thread):
 
     def run(self) -> None:
         try:
+            _wait_for_broker(self._service.settings)
             self._service.open()
         except HeadraceError as error:
             self.failure = error
+
+
+def _wait_for_broker(settings: ServerSettings) -> None:
+    """Returns when the broker beside this process answers. Raises ExternalFailure when it does not."""
+    if settings.log_directory is None:
+        return
+    from headrace.wire.client import Client  # noqa: PLC0415 - after the JVM was started
+
+    with Client(settings.bootstrap, "headrace-server", timeout_ms=BROKER_WAIT_MS) as client:
+        client.metadata([])
 
 
 async def _serve(settings: ServerSettings, service: Service, opening: _Opening, listener: socket.socket) -> None:

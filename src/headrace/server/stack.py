@@ -119,11 +119,13 @@ class Stack:
 
     def _bootstrap(self, answers: Answers) -> str:
         """Where our own processes reach the broker."""
-        ready = answers.get(BROKER, {})
+        ready = answers.get(BROKER, {"port": self.settings.broker_port})
         return self.settings.broker or f"{LOOPBACK}:{ready.get('local_port', ready.get('port'))}"
 
     def _parts(self, data: DataDirectory) -> list[Part]:
-        server = Part(SERVER, lambda answers: self._server_command(data, answers))
+        # Where it is known what port the broker will have, the server starts beside it.
+        is_port_known = self.settings.broker_port != 0 and self.settings.broker_config is None
+        server = Part(SERVER, lambda answers: self._server_command(data, answers), early=is_port_known)
         if self.settings.broker is not None:
             return [server]
         return [Part(BROKER, lambda answers: self._broker_command(data, answers)), server]

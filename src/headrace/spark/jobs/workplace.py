@@ -47,15 +47,12 @@ class EngineSettings:
     shuffle_partitions: int | None = None
     spark_conf: dict[str, str] = field(default_factory=dict)
     watch: WatchLimits = field(default_factory=WatchLimits)
-    java_options: str = ""
     by_value: bool = False
     """Whether functions of this process that no worker can import are sent to workers with their code."""
 
     @property
     def of_spark(self) -> SparkSettings:
-        return SparkSettings.below(
-            self.data_directory, self.master, self.shuffle_partitions, self.spark_conf, self.java_options
-        )
+        return SparkSettings.below(self.data_directory, self.master, self.shuffle_partitions, self.spark_conf)
 
 
 class Workplace:
