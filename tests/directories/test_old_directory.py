@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import tarfile
+import time
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ import zstandard
 from confluent_kafka import Consumer, TopicPartition
 from tests.directories import workload
 
+from headrace.errors import NeedsBegin
 from headrace.server import BackgroundStack, StackSettings
 from headrace.server.client import ServerClient
 
@@ -33,6 +35,15 @@ def unpacked(release: str, target: Path) -> Path:
 def expected(release: str) -> dict[str, list[str]]:
     found: dict[str, list[str]] = json.loads(zstandard.decompress((HERE / f"{release}.json.zst").read_bytes()))
     return found
+
+
+def wait_failed(client: ServerClient, name: str) -> None:
+    """At a start of the server pipelines start one after the other."""
+    deadline_s = time.monotonic() + START_TIMEOUT_S
+    while (state := client.job(name)["state"]) != "failed":
+        assert state == "starting"
+        assert time.monotonic() < deadline_s
+        time.sleep(workload.POLL_S)
 
 
 def committed(bootstrap: str) -> list[int]:
@@ -56,6 +67,12 @@ def test_pipelines_go_on_exactly(release: str, tmp_path: Path) -> None:
             assert states.pop(workload.STOPPED) == "stopped"
             assert set(states) == {*workload.SQL, *workload.TEXT} - {workload.STOPPED}
             assert committed(info.bootstrap) == [17, 4]
+            for name in workload.MOVED:
+                wait_failed(client, name)
+                with pytest.raises(NeedsBegin, match="would begin empty"):
+                    client.start(name)
+                # All its windows were open: nothing of it was emitted yet.
+                client.start(name, begin="earliest")
             workload.go_on(client, info.bootstrap)
         found = workload.records(info.bootstrap, workload.outputs())
     finally:

@@ -13,7 +13,8 @@ from pyspark import TaskContext
 from headrace.graph import Schema
 from headrace.operators.serial_operator import check_keys
 from headrace.serial import Partitioning, lane_of
-from headrace.spark.chains.frames import by_lane, lane_column
+from headrace.spark.chains.frames import by_lane, lane_column, with_lane
+from headrace.spark.chains.packets import LANE
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -67,3 +68,15 @@ def test_all_types_of_keys(spark: SparkSession) -> None:
         columns = [table[key].combine_chunks() for key in keys]
         expected = lane_of(columns, LANES).tolist() if keys else [0] * len(ROWS)
         assert table[f"lane{number}"].to_pylist() == expected, keys
+
+
+@pytest.mark.spark
+def test_keys_that_arrow_alone_can_place(spark: SparkSession) -> None:
+    """Both zeros are one key; Spark and Arrow write such numbers in two ways."""
+    schema, keys = Schema.parse("d DOUBLE, m DECIMAL(10,2)"), Partitioning("by_key", ("d", "m"))
+    values = "(0.0D, 1.5), (-0.0D, 1.5), (1e21D, 2)"
+    frame = spark.sql(f"SELECT d, CAST(m AS DECIMAL(10,2)) AS m FROM VALUES {values} AS t(d, m)")
+    found = [row[LANE] for row in with_lane(frame, schema, keys, 7).collect()]
+    rows = frame.toArrow().combine_chunks().to_batches()[0]
+    assert found == keys.lanes(rows, 0, 7).tolist()
+    assert found[0] == found[1]

@@ -119,11 +119,9 @@ def lanes_of(chain: ChainPlan, catalogue: Catalogue, wanted: int) -> int | None:
 def by_lane(frame: DataFrame, schema: Schema, partitioning: Partitioning, lane_count: int) -> DataFrame:
     """Rows brought to their lanes; each knows the record, or at least the task of Spark, that it is from."""
     marked = _marked(frame)
-    if partitioning.strategy == "by_key" and not any(
-        _is_other_text(schema.require(key).type) for key in partitioning.keys
-    ):
+    if _spark_knows_lanes(schema, partitioning):
         return marked.repartitionById(lane_count, lane_column(schema, partitioning.keys, lane_count))
-    return _with_lane(marked, schema, partitioning, lane_count).repartitionById(lane_count, LANE).drop(LANE)
+    return with_lane(marked, schema, partitioning, lane_count).repartitionById(lane_count, LANE).drop(LANE)
 
 
 def _several_by_lane(frames: Sequence[DataFrame], chain: ChainPlan, catalogue: Catalogue, lane_count: int) -> DataFrame:
@@ -131,7 +129,7 @@ def _several_by_lane(frames: Sequence[DataFrame], chain: ChainPlan, catalogue: C
     schemas = [one.schema for one in chain.inputs]
     pairs = zip(frames, schemas, strict=True)
     marked = [
-        _with_lane(_marked(frame, number), schema, chain.input_lanes(number, catalogue) or Partitioning(), lane_count)
+        with_lane(_marked(frame, number), schema, chain.input_lanes(number, catalogue) or Partitioning(), lane_count)
         for number, (frame, schema) in enumerate(pairs)
     ]
     return in_one_frame(marked, schemas).repartitionById(lane_count, LANE).drop(LANE)
@@ -146,15 +144,17 @@ def _marked(frame: DataFrame, number: int = 0) -> DataFrame:
     return frame.withColumn(RECORD_ORIGIN, spark.spark_partition_id() + origin_of(number, 0))
 
 
-def _with_lane(frame: DataFrame, schema: Schema, partitioning: Partitioning, lane_count: int) -> DataFrame:
-    if partitioning.strategy == "by_key":
+def with_lane(frame: DataFrame, schema: Schema, partitioning: Partitioning, lane_count: int) -> DataFrame:
+    if _spark_knows_lanes(schema, partitioning):
         return frame.withColumn(LANE, lane_column(schema, partitioning.keys, lane_count))
     return _with_chosen_lane(frame, schema, partitioning, lane_count)
 
 
-def _is_other_text(type_: str) -> bool:
-    """Whether Spark and Arrow write values of the type in two ways: Arrow alone says their lanes then."""
-    return type_ in ("FLOAT", "DOUBLE") or type_.startswith("DECIMAL")
+def _spark_knows_lanes(schema: Schema, partitioning: Partitioning) -> bool:
+    """Not of keys that Spark and Arrow may write in two ways: Arrow alone says their lanes."""
+    types = [schema.require(key).type for key in partitioning.keys]
+    is_other = any(type_ in ("FLOAT", "DOUBLE") or type_.startswith("DECIMAL") for type_ in types)
+    return partitioning.strategy == "by_key" and not is_other
 
 
 def _with_chosen_lane(frame: DataFrame, schema: Schema, partitioning: Partitioning, lane_count: int) -> DataFrame:
