@@ -37,15 +37,6 @@ def expected(release: str) -> dict[str, list[str]]:
     return found
 
 
-def wait_failed(client: ServerClient, name: str) -> None:
-    """At a start of the server pipelines start one after the other."""
-    deadline_s = time.monotonic() + START_TIMEOUT_S
-    while (state := client.job(name)["state"]) != "failed":
-        assert state == "starting"
-        assert time.monotonic() < deadline_s
-        time.sleep(workload.POLL_S)
-
-
 def committed(bootstrap: str) -> list[int]:
     settings: dict[str, Any] = {"bootstrap.servers": bootstrap, "group.id": "readers"}
     consumer = Consumer(settings)
@@ -54,6 +45,18 @@ def committed(bootstrap: str) -> list[int]:
         return [partition.offset for partition in found]
     finally:
         consumer.close()
+
+
+def begin_anew(client: ServerClient, name: str) -> None:
+    """A pipeline whose state was in Spark's store does not go on by itself, and says so."""
+    deadline_s = time.monotonic() + START_TIMEOUT_S
+    while (job := client.job(name))["state"] == "starting":
+        assert time.monotonic() < deadline_s, job
+        time.sleep(workload.POLL_S)
+    assert f"pipeline '{name}' cannot go on exactly with this version" in job["error"]["message"]
+    with pytest.raises(NeedsBegin, match="cannot go on exactly"):
+        client.start(name)
+    client.start(name, begin="earliest")
 
 
 @pytest.mark.parametrize("release", RELEASES)
@@ -68,15 +71,14 @@ def test_pipelines_go_on_exactly(release: str, tmp_path: Path) -> None:
             assert set(states) == {*workload.SQL, *workload.TEXT} - {workload.STOPPED}
             assert committed(info.bootstrap) == [17, 4]
             for name in workload.MOVED:
-                wait_failed(client, name)
-                with pytest.raises(NeedsBegin, match="would begin empty"):
-                    client.start(name)
-                # All its windows were open: nothing of it was emitted yet.
-                client.start(name, begin="earliest")
+                begin_anew(client, name)
             workload.go_on(client, info.bootstrap)
         found = workload.records(info.bootstrap, workload.outputs())
     finally:
         stack.stop()
     wanted = expected(release)
+    for topic in (f"out.{name}" for name in workload.MOVED):
+        # All is read again, and its rows come twice.
+        found[topic], wanted[topic] = sorted(set(found[topic])), sorted(set(wanted[topic]))
     assert {topic: len(rows) for topic, rows in found.items()} == {topic: len(rows) for topic, rows in wanted.items()}
     assert found == wanted

@@ -82,11 +82,12 @@ TEXT: Final = {
 }
 
 # Pipelines whose state was in Spark's store when the directory was made, and is in lanes now.
-MOVED: Final = ("tumbling-in-spark",)
 PAUSED, STOPPED = "paused", "stopped"
 # Which row is emitted for these depends on how the stream was cut: only the newest record of each key has a meaning.
 # Dead letters hold offsets and times of their own.
 COUNTED: Final = {"out.letters-bad"}
+# Pipelines whose state was in Spark's store, and is in lanes now: the user says where they begin.
+MOVED: Final = ("left-joined", "tumbling-in-spark")
 UPSERTS: Final = {"out.changes": ("k",), "out.top": ("k", "place")}
 
 

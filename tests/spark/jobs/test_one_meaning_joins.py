@@ -118,8 +118,8 @@ def ran(stack: Stack) -> tuple[list[Row], dict[str, Ran]]:
             status = next(one for one in queries if one.name.split("_join")[0] == f"of_{query}")
             late = sum(node.late_total for node in status.nodes)
             cuts = recorded_cuts(client, f"{name}.{status.name}", {**topics, "nested_l": topics["l"]})
-            beside = stack.rows(targets[query][1]) if query == "left" else []
-            made[query] = Ran(stack.rows(targets[query][0]), late, cuts, beside)
+            others = stack.rows(targets[query][1]) if query == "left" else []
+            made[query] = Ran(stack.rows(targets[query][0]), late, cuts, others)
         log = [
             Row((side, number), offset, _microseconds(json.loads(value)["ts"]), json.loads(value))
             for side, topic in topics.items()
