@@ -81,7 +81,6 @@ TEXT: Final = {
     ' ! filter "n % 40 = 0" ! to-topic out.letters',
 }
 
-# Pipelines whose state was in Spark's store when the directory was made, and is in lanes now.
 PAUSED, STOPPED = "paused", "stopped"
 # Which row is emitted for these depends on how the stream was cut: only the newest record of each key has a meaning.
 # Dead letters hold offsets and times of their own.
