@@ -96,7 +96,9 @@ def test_each_case_is_told_by_itself(folder: Path) -> None:
         ("more.sql", True),
     ]
     assert "- | y | 5 |\n+ | y | 1 |\n        ^" in runs["another value"]["failures"][0]
-    assert runs["a row that Spark cannot compute"]["failures"] == ["x"]
+    assert runs["a row that Spark cannot compute"]["failures"] == [
+        "node 's': x\nhint: the pipeline raises this error itself"
+    ]
     assert "the function 'broken' failed" in runs["a function that fails"]["failures"][0]
     assert "'tt' is read by nothing" in runs["a stream that is not there"]["failures"][0]
     assert all(one["seconds"] > 0 for one in runs.values())

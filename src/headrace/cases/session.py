@@ -8,7 +8,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from headrace.spark.session.session import SparkSettings, start_session
+from headrace.spark.session.begun import abandon_session
+from headrace.spark.session.session import SparkSettings, begin_session, start_session
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -49,6 +50,10 @@ class CaseSession:
         self._directory = directory
         self._spark: SparkSession | None = None
 
+    def begin(self) -> None:
+        """Starts Java beside what comes before the first case."""
+        begin_session(_settings(self._directory))
+
     def spark(self) -> SparkSession:
         """Raises ExternalFailure when Java is missing or does not start."""
         if self._spark is None:
@@ -58,10 +63,10 @@ class CaseSession:
         return self._spark
 
     def stop(self) -> None:
+        abandon_session()
         if self._spark is not None:
             self._spark.stop()
 
 
 def _settings(directory: Path) -> SparkSettings:
-    # Rows come from files: no source of ours plans any.
     return SparkSettings(directory, _MASTER, java_options=_JAVA_OPTIONS, extra=FOR_FEW_ROWS)

@@ -113,6 +113,7 @@ def _session() -> Iterator[CaseSession]:
     with tempfile.TemporaryDirectory(prefix="headrace-spark-") as directory:
         session = CaseSession(Path(directory))
         try:
+            session.begin()
             yield session
         finally:
             session.stop()
