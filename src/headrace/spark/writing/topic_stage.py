@@ -48,6 +48,7 @@ class TopicStage:
         headers = self._headers(batch)
         if self.output.table is not None:
             values = self._as_table(keys, values, batch)
+        if self.output.deletes is not None:
             keys, values = _without_replaced(cast("pa.Array[Any]", keys), values)
         if keys is None:
             self._append(self._keyless, None, values, headers)
