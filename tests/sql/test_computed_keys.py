@@ -22,6 +22,18 @@ CREATE STREAM u (s STRING, z INT, at TIMESTAMP, WATERMARK FOR at AS at - INTERVA
             "k > 2 AND sum_abs_x > 1",
         ),
         (
+            "SELECT abs(t.x) AS k, count(*) AS n FROM t GROUP BY abs(x) HAVING abs(t.x) > 2",
+            "o",
+            "condition",
+            "k > 2",
+        ),
+        (
+            "SELECT abs(a.x) + 1 AS k, count(*) AS n FROM t AS a GROUP BY abs(x) EMIT CHANGES",
+            "o",
+            "columns",
+            ["abs_x + 1 AS k", "n"],
+        ),
+        (
             "SELECT abs(x) + 1 AS k, count(*) AS n FROM t GROUP BY abs(x) EMIT CHANGES",
             "o",
             "columns",

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
-from headrace.sql.language.dialect import aggregates_in, is_star, spelled
+from headrace.sql.language.dialect import aggregates_in, is_star
 from headrace.sql.language.script import Span
 from headrace.sql.language.tree import Expression, Item, Select
 from headrace.sql.language.values import print_name
@@ -53,23 +53,18 @@ def computed_keys(
             keys.append(key)
             continue
         _refuse_aggregate(writer, key, written.span)
-        spelling = _spelling(key)
+        spelling = writer.spelling(key.tree)
         if spelling not in made:
             made[spelling] = key, _name(writer, select, key, has_column, taken)
         keys.append(_column(made[spelling][1], written.span))
     if not made:
         return ComputedKeys(replace(select, keys=tuple(keys)), frozenset(), ())
-    items = tuple(_item(item, made.get(_spelling(item.expression))) for item in select.items)
+    items = tuple(_item(item, made.get(writer.spelling(item.expression.tree))) for item in select.items)
     names = frozenset(name.lower() for _, name in made.values())
     time = None if hidden_time is None else _free(hidden_time.lstrip("_"), has_column, taken)
     step = _step(writer, made.values(), [] if time is None else [f"{hidden_time} AS {print_name(time)}"])
     computed = tuple((spelling, name) for spelling, (_, name) in made.items())
     return ComputedKeys(replace(select, keys=tuple(keys), items=items, computed=computed), names, (step,), time)
-
-
-def _spelling(expression: Expression) -> str:
-    """The same with brackets around the whole, and without."""
-    return spelled(expression.tree.unnest())
 
 
 def _meant(writer: Writer, select: Select, key: Expression, has_column: Callable[[str], bool]) -> Expression:
@@ -100,7 +95,8 @@ def _refuse_aggregate(writer: Writer, key: Expression, span: Span) -> None:
 
 def _name(writer: Writer, select: Select, key: Expression, has_column: Callable[[str], bool], taken: set[str]) -> str:
     """The alias that the SELECT list gives it, unless a column of the rows has that name; else its own words."""
-    items = [item for item in select.items if item.alias and _spelling(item.expression) == _spelling(key)]
+    spelling = writer.spelling(key.tree)
+    items = [item for item in select.items if item.alias and writer.spelling(item.expression.tree) == spelling]
     aliases = [item.alias.text for item in items if item.alias and not has_column(item.alias.text)]
     if aliases:
         return aliases[0]

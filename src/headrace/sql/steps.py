@@ -27,6 +27,7 @@ from headrace.sql.language.dialect import (
     is_star,
     plain_column,
     qualified_in,
+    spelled,
 )
 from headrace.sql.language.script import Script, Span
 from headrace.sql.language.tree import Expression, Item, Name, Select
@@ -186,6 +187,15 @@ class Writer:
         qualified = qualified_in(tree, self.qualifiers)
         found = [(renamed.get((one.qualifier, one.column.lower()), one.column), one.column_span) for one in qualified]
         return [*bare_columns_in(tree, self.qualifiers), *found]
+
+    def spelling(self, tree: exp.Expr) -> str:
+        """One for expressions that mean the same: without brackets around the whole, and without the stream's name."""
+        return spelled(tree.unnest().copy().transform(self._as_of_rows))
+
+    def _as_of_rows(self, tree: exp.Expr) -> exp.Expr:
+        if not isinstance(tree, exp.Column) or len(tree.parts) != 2 or tree.table.lower() not in self.qualifiers:
+            return tree
+        return exp.column(self.names.renamed.get((tree.table.lower(), tree.name.lower()), tree.name))
 
     def columns(self, item: Item) -> list[str]:
         """What an entry of the SELECT list stands for: several columns for `a.*` behind a join."""

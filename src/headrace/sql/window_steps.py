@@ -174,8 +174,9 @@ class _Output:
         keys, within = dict(self._select.computed), [call.span for call in aggregates_in(expression.tree)]
         return [
             (span, print_name(keys[spelling]))
-            for span, spelling in (calls_in(expression.tree) if keys else ())
-            if spelling in keys and not any(part.start <= span.start < part.end for part in within)
+            for span, call in (calls_in(expression.tree) if keys else ())
+            if (spelling := self._writer.spelling(call)) in keys
+            and not any(part.start <= span.start < part.end for part in within)
         ]
 
     def _add_item(self, item: Item) -> None:

@@ -162,9 +162,9 @@ def functions_in(tree: exp.Expr) -> tuple[tuple[str, Span], ...]:
     return tuple((name.text, span_of(name)) for name in names)
 
 
-def calls_in(tree: exp.Expr) -> tuple[tuple[Span, str], ...]:
-    """Where functions are called, and each call in its one spelling."""
-    return tuple((node.meta[_SPAN], spelled(node)) for node in tree.walk() if _SPAN in node.meta)
+def calls_in(tree: exp.Expr) -> tuple[tuple[Span, exp.Expr], ...]:
+    """Where functions are called, and each call."""
+    return tuple((node.meta[_SPAN], node) for node in tree.walk() if _SPAN in node.meta)
 
 
 def spelled(tree: exp.Expr) -> str:
