@@ -51,3 +51,14 @@ def test_is_computed_behind_the_groups(query: str, node: str, setting: str, expe
     pipeline = Pipeline.from_sql(f"{STREAMS}CREATE STREAM o AS {query};")
     assert pipeline.validate().document.node(node).config[setting] == expected
     assert Pipeline.from_sql(pipeline.to_sql()).document() == pipeline.document()
+
+
+@pytest.mark.parametrize(
+    ("keys", "expected"),
+    [("s, s", ["s"]), ("s, x, t.s", ["s", "x"]), ("abs(x), s, abs(t.x)", ["abs_x", "s"])],
+)
+def test_a_key_that_is_written_twice_counts_once(keys: str, expected: list[str]) -> None:
+    script = f"{STREAMS}CREATE STREAM o AS SELECT count(*) AS n, s FROM t GROUP BY {keys} EMIT CHANGES;"
+    document = Pipeline.from_sql(script).validate().document
+    (node,) = (node for node in document.nodes if node.operator == "aggregate")
+    assert node.config["keys"] == expected

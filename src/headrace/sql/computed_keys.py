@@ -57,6 +57,10 @@ def computed_keys(
         if spelling not in made:
             made[spelling] = key, _name(writer, select, key, has_column, taken)
         keys.append(_column(made[spelling][1], written.span))
+    by_spelling: dict[str, Expression] = {}
+    for key in keys:
+        by_spelling.setdefault(writer.spelling(key.tree), key)
+    keys = list(by_spelling.values())
     if not made:
         return ComputedKeys(replace(select, keys=tuple(keys)), frozenset(), ())
     items = tuple(_item(item, made.get(writer.spelling(item.expression.tree))) for item in select.items)
