@@ -5,6 +5,7 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+import weakref
 from pathlib import Path
 
 from headrace.errors import Conflict, CorruptData
@@ -17,7 +18,7 @@ LOCK_FILE = "lock"
 
 
 class DirectoryLock:
-    """Held from construction to `release`, or to the end of the process, however it ends."""
+    """Held from construction to `release`, or as long as anything refers to it: to the end of the process at most."""
 
     def __init__(self, directory: Path) -> None:
         """Raises Conflict that names the process which holds it."""
@@ -33,9 +34,11 @@ class DirectoryLock:
             ) from None
         os.ftruncate(self._descriptor, 0)
         os.pwrite(self._descriptor, f"{os.getpid()}\n".encode(), 0)
+        self._close = weakref.finalize(self, os.close, self._descriptor)
 
     def release(self) -> None:
-        os.close(self._descriptor)
+        """Called once, or again: then nothing happens."""
+        self._close()
 
 
 def check_format(storage: Storage, directory: Path) -> None:
