@@ -37,8 +37,8 @@ def made_private(memory: SharedMemory) -> None:
     _memory.add(memory)
 
 
-def told(owner: Owner) -> None:
-    """From now on it is told in a forked child that it is inherited."""
+def watch(owner: Owner) -> None:
+    """A forked child reports to this owner that it is inherited there, from now on."""
     _owners.add(owner)
 
 

@@ -72,7 +72,7 @@ class Pool:
         self._is_closed = self._is_inherited = False
         self._new_locks()
         self.grow()
-        forked.told(self)
+        forked.watch(self)
 
     @property
     def _segment_bytes(self) -> int:

@@ -141,8 +141,9 @@ def _changes(node: Node, validated: Validated) -> _Changes | None:
     if node.operator in _WINDOWS:
         return _Changes(found("keys"), frozenset({START, END}))
     if node.operator == "top-n":
-        rank = frozenset({config.rank} if config.rank is not None else ())
-        return _Changes(found("keys"), several=config.n > 1) if config.n == 1 else _Changes(found("keys"), rank, True)
+        several = config.n > 1
+        rank = frozenset({config.rank} if several and config.rank is not None else ())
+        return _Changes(found("keys"), rank, several)
     return None
 
 
